@@ -7,6 +7,7 @@ import { ApiError } from '../../src/runtime/errors.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
 import { mockItem, root } from '../support/landscape.ts';
 import { freePort } from '../support/ports.ts';
+import { awakeMs } from './stage/awake.ts';
 import { attacks, type Attack, type Scene } from './stage/attack.ts';
 import { packedRepeat } from './stage/objects.ts';
 import { admit, type LimitedProgram } from './stage/programs.ts';
@@ -97,10 +98,10 @@ function crowd(title: string, count: number, attacker: () => Obj): Attack {
       void all.then(() => (isOver = true));
       slowest = 0;
       do {
-        const start = performance.now();
+        const start = awakeMs();
         const other = executionWith({ deployItems: [mockItem('a')] });
         await client.raw('POST', path(`${namespace}-other`), other);
-        slowest = Math.max(slowest, performance.now() - start);
+        slowest = Math.max(slowest, awakeMs() - start);
       } while (!isOver);
       expect(slowest).to.be.below(WAIT_MS);
       expect(serving?.webhooks.program.end).to.equal(undefined);

@@ -12,6 +12,9 @@ export interface Request {
   readonly verb: string;
   readonly userAgent?: string;
   readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
+  /** Sizes of a write and of its answer, which contains the stored object; only from the embedded API server. */
+  readonly bodyBytes?: number;
+  readonly answerBytes?: number;
 }
 
 export interface Server {
@@ -19,6 +22,8 @@ export interface Server {
   readonly kubeconfig: string;
   /** Ids by name. */
   readonly processes: Readonly<Record<string, number>>;
+  /** Whether the audit log contains the sizes of writes. */
+  readonly sizesInAudit: boolean;
   /** Requests since the last call. */
   audit(): Promise<readonly Request[]>;
   stop(): Promise<void>;
@@ -35,6 +40,7 @@ export async function embedded(): Promise<Server> {
     name: 'embedded API server',
     kubeconfig,
     processes: { 'embedded API server': child.pid as number },
+    sizesInAudit: true,
     async audit() {
       child.send('audit');
       const [events] = (await once(child, 'message')) as [readonly Request[]];
@@ -57,6 +63,7 @@ export async function real(): Promise<Server> {
     name: 'kube-apiserver',
     kubeconfig,
     processes,
+    sizesInAudit: false,
     audit() {
       const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
       const fresh = lines.slice(read).map((line) => JSON.parse(line) as Request);

@@ -8,16 +8,9 @@ import { silentLogger } from '../../src/observability/log.ts';
 import { splitKey } from '../../src/runtime/keys.ts';
 import type { Client, Key } from '../../src/runtime/types.ts';
 import { cpuMsOf } from './cpu.ts';
-import type { Request, Server } from './servers.ts';
+import type { Server } from './servers.ts';
 import { NAMESPACE, root, type ShapeName } from './shapes.ts';
-
-export interface Tally {
-  readonly writes: number;
-  readonly events: number;
-  readonly reads: number;
-  /** Writes by verb and resource, as in `patch installations/status`. */
-  readonly kinds: Readonly<Record<string, number>>;
-}
+import { tally, type Tally } from './tally.ts';
 
 export interface Subject {
   readonly name: string;
@@ -27,7 +20,10 @@ export interface Subject {
   install(names: readonly string[], shape: ShapeName): Promise<number>;
   /** Deletes roots and waits until they are deleted. @returns milliseconds */
   uninstall(names: readonly string[]): Promise<number>;
-  /** Requests of the controllers and the deployer since the last call. */
+  /**
+   * Requests of the controllers and the deployer since the last call. Those of this benchmark, which creates and deletes
+   * roots with the same client, are in the result.
+   */
   requests(): Promise<Tally>;
   /** Processor time so far by process, in milliseconds. */
   cpuMs(): Readonly<Record<string, number>>;
@@ -109,25 +105,4 @@ type Test = (world: World, name: string) => boolean;
 function hasSucceeded(world: World, name: string): boolean {
   const installation = world.installations.get(keyOf(name));
   return installation?.status?.phase === 'Succeeded' && isFinished(installation);
-}
-
-const READS: readonly string[] = ['get', 'list'];
-const WRITES: readonly string[] = ['create', 'update', 'patch', 'delete', 'deletecollection'];
-
-/** Counts the controllers' requests. Those of this benchmark, which creates and deletes roots with the same client, are in the result. */
-function tally(requests: readonly Request[]): Tally {
-  const ours = requests.filter(
-    ({ stage, userAgent }) => stage === 'ResponseComplete' && userAgent?.startsWith('espalier'),
-  );
-  const kinds: Record<string, number> = {};
-  let [writes, events, reads] = [0, 0, 0];
-  for (const { verb, objectRef: { resource = '', subresource } = {} } of ours) {
-    if (READS.includes(verb)) reads++;
-    if (!WRITES.includes(verb)) continue;
-    if (resource === 'events') events++;
-    else writes++;
-    const key = `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
-    kinds[key] = (kinds[key] ?? 0) + 1;
-  }
-  return { writes, events, reads, kinds };
 }

@@ -7,7 +7,7 @@ import { checkDeployer, readSubject } from '../../deployers/testing/index.ts';
 import { fileDeployer } from '../../hack/go-clients/programs.ts';
 import { findGoModule } from '../../hack/go/module.ts';
 import { startCluster, type Cluster } from '../support/cluster.ts';
-import { failuresOfProgram } from '../support/conformance.ts';
+import { failuresOfProgram, PATIENCE_MS } from '../support/conformance.ts';
 import { leftOut } from '../support/skip.ts';
 import { Program } from './program.ts';
 
@@ -37,8 +37,11 @@ else
     it('passes the conformance suite', async () => {
       const file = join(fileDeployer.folder, 'subject.yaml');
       const subject = readSubject(readFileSync(file, 'utf8'), file);
-      const { kubeconfig } = cluster;
-      const command = [path, '--folder', folder];
-      expect(failuresOfProgram(await checkDeployer(subject, { kubeconfig, command }))).to.deep.equal([]);
+      const options = {
+        kubeconfig: cluster.kubeconfig,
+        patienceMs: PATIENCE_MS,
+        command: [path, '--folder', folder],
+      };
+      expect(failuresOfProgram(await checkDeployer(subject, options))).to.deep.equal([]);
     });
   });

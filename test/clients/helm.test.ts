@@ -11,6 +11,7 @@ import { productChartFolder } from '../support/product-chart.ts';
 import { skipUnlessControlled, useSubject, type Json } from '../conformance/apiserver/subject.ts';
 import { leftOut } from '../support/skip.ts';
 import { KubeconfigFile } from './program.ts';
+import { timeoutOption } from '../support/patience.ts';
 
 const chart: Readonly<Record<string, string>> = {
   'Chart.yaml': 'apiVersion: v2\nname: shop\nversion: 1.0.0\n',
@@ -133,19 +134,19 @@ else
       ns = await s.namespace();
       const path = join(folder, 'shop');
       const first = { replicas: 1, ready: 1, size: 1, password: 'first' };
-      await run('install', 'shop', path, '--wait', '--timeout', '60s');
+      await run('install', 'shop', path, '--wait', ...timeoutOption());
       expect(await state()).to.deep.equal(first);
       expect(await releases()).to.deep.equal(['v1 deployed']);
 
-      await run('upgrade', 'shop', path, '--wait', '--timeout', '60s', '--set', 'replicas=3,password=second');
+      await run('upgrade', 'shop', path, '--wait', ...timeoutOption(), '--set', 'replicas=3,password=second');
       expect(await state()).to.deep.equal({ replicas: 3, ready: 3, size: 3, password: 'second' });
       expect(await releases()).to.deep.equal(['v1 superseded', 'v2 deployed']);
 
-      await run('rollback', 'shop', '1', '--wait', '--timeout', '60s');
+      await run('rollback', 'shop', '1', '--wait', ...timeoutOption());
       expect(await state()).to.deep.equal(first);
       expect(await releases()).to.deep.equal(['v1 superseded', 'v2 superseded', 'v3 deployed']);
 
-      await run('uninstall', 'shop', '--wait', '--timeout', '60s');
+      await run('uninstall', 'shop', '--wait', ...timeoutOption());
       expect(await releases()).to.deep.equal([]);
       expect((await s.get(`/apis/apps/v1/namespaces/${ns}/deployments/shop`)).code).to.equal(404);
       expect((await s.get(`/api/v1/namespaces/${ns}/secrets/shop`)).code).to.equal(404);
@@ -160,16 +161,17 @@ else
       ns = await s.namespace();
       const deployment = async (name: string): Promise<Json> =>
         (await s.get(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`)).body;
-      await run('install', 'espalier', productChartFolder, '--wait', '--timeout', '60s');
+      const everywhere = 'rbac.allNamespaces=true';
+      await run('install', 'espalier', productChartFolder, '--wait', ...timeoutOption(), '--set', everywhere);
       expect((await deployment('espalier')).status.readyReplicas).to.equal(1);
       expect((await s.get(`/apis/${API_VERSION}/namespaces/${ns}/installations`)).code).to.equal(200);
 
-      const set = 'replicas=2,webhooks.enabled=true,image.repository=example.org/espalier';
-      await run('upgrade', 'espalier', productChartFolder, '--wait', '--timeout', '60s', '--set', set);
+      const set = `${everywhere},replicas=2,webhooks.enabled=true,image.repository=example.org/espalier`;
+      await run('upgrade', 'espalier', productChartFolder, '--wait', ...timeoutOption(), '--set', set);
       expect((await deployment('espalier')).status.readyReplicas).to.equal(2);
       expect((await deployment('espalier-webhooks')).status.readyReplicas).to.equal(2);
 
-      await run('uninstall', 'espalier', '--wait', '--timeout', '60s');
+      await run('uninstall', 'espalier', '--wait', ...timeoutOption());
       expect((await deployment('espalier')).reason).to.equal('NotFound');
     });
   });

@@ -6,9 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Subject } from '../conformance/apiserver/subject.ts';
-import { patience } from '../support/patience.ts';
-
-const PATIENCE_MS = 60_000;
+import { inTime } from '../support/waiting.ts';
 
 export class Program {
   readonly lines: string[] = [];
@@ -31,24 +29,16 @@ export class Program {
 
   /** @throws Error with all output if the line does not appear */
   async until(what: string, isSo: (lines: readonly string[]) => boolean): Promise<void> {
-    let wake = (): void => undefined;
-    const check = (): void => {
-      if (isSo(this.lines)) wake();
-    };
+    let check = (): void => undefined;
+    const appeared = new Promise<void>((resolve) => {
+      check = () => {
+        if (isSo(this.lines)) resolve();
+      };
+    });
     this.#listeners.add(check);
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        wake = resolve;
-        timer = setTimeout(() => {
-          reject(new Error(`not in time: ${what}; printed: ${this.lines.join(' | ')} ${this.#errors}`));
-        }, patience(PATIENCE_MS));
-        check();
-      });
-    } finally {
-      clearTimeout(timer);
-      this.#listeners.delete(check);
-    }
+    check();
+    const why = (): string => `; printed: ${this.lines.join(' | ')} ${this.#errors}`;
+    await inTime(what, appeared, { why }).finally(() => this.#listeners.delete(check));
   }
 
   async kill(): Promise<void> {

@@ -6,6 +6,7 @@ import { Pod } from '../../src/runtime/core-kinds.ts';
 import type { Obj } from '../../src/runtime/types.ts';
 import { SECRET } from '../support/console-stage.ts';
 import { openLive, useBrowser, useStage } from './browser.ts';
+import { eventually } from '../support/waiting.ts';
 
 describe('pods in a browser', function () {
   this.timeout(60_000);
@@ -15,12 +16,12 @@ describe('pods in a browser', function () {
   const open = (path: string): Promise<Page> => openLive(own.browser, running.console.link, path);
   async function podsOf(name: string): Promise<readonly Pod[]> {
     const { client } = running.stage.cluster;
-    for (;;) {
+    return eventually(`two pods of ${name} exist`, async () => {
       const found: Pod[] = [];
       for await (const { items } of client.list(Pod, { namespace: 'shop', labels: `app=${name}` }))
         found.push(...items);
-      if (found.length === 2) return found;
-    }
+      return found.length === 2 && found;
+    });
   }
   const stamp = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000001Z`;
 

@@ -3,10 +3,11 @@
  * faults are drawn from SEED, default 1; the order of requests is not, so two runs differ in detail.
  */
 import { expect } from 'chai';
+import { patience } from '../support/patience.ts';
 import { playTrial, weather } from './bad-connection.ts';
 
 const TREES = 60;
-const LIMIT_MS = 300_000;
+const LIMIT_MS = patience(300_000);
 /** Share of the time for which a source may be without a watch. */
 const MOST_WAITING = 0.05;
 

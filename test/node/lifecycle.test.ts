@@ -82,6 +82,7 @@ describe('the product on a node', function () {
       `image.tag=${tag}`,
       'webhooks.enabled=true',
       'replicas=2',
+      'rbac.allNamespaces=true',
     ];
     const flags = ['--namespace', LS_SYSTEM, '--create-namespace', '--set', values.join(',')];
     helm(program, 'install', 'espalier', 'charts/espalier', ...flags);

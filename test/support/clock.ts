@@ -5,7 +5,6 @@
  * clock over and over, so the clock ends it.
  */
 import type { Clock } from '../../src/lib/clock.ts';
-import { patience } from './patience.ts';
 
 /** About three times as many reads as in the largest test. */
 const MOST_ASKED = 200_000;
@@ -75,18 +74,4 @@ export class FakeClock implements Clock {
 /** Runs everything that is ready to run: promise chains and immediates. */
 export async function settle(turns = 20): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
-}
-
-const PATIENCE_MS = 20_000;
-
-/**
- * Waits for something that depends only on the machine, not on this clock. @throws Error naming `what` if it does not
- * end
- */
-export async function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not come in time`)), patience(PATIENCE_MS));
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

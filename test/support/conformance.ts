@@ -1,5 +1,9 @@
 /** Results of the conformance suite for deployers. */
 import type { CheckResult } from '../../deployers/testing/index.ts';
+import { patience } from './patience.ts';
+
+/** For each action of a deployer that shall pass the suite; all checks run at the same time. */
+export const PATIENCE_MS = patience(60_000);
 
 /** Only programs can be asked for plans. */
 const NEED_A_PROGRAM: readonly string[] = ['plan', 'plan-deletion'];

@@ -20,6 +20,7 @@ import { startCluster, startControllers, type Cluster } from './cluster.ts';
 import { startLogProxy, type LogProxy } from './log-proxy.ts';
 import { child, fakeItem, mockItem, root, target } from './landscape.ts';
 import { Scene } from './scene.ts';
+import { eventually } from './waiting.ts';
 
 /** A value in the cluster that no page may contain. */
 export const SECRET = 'correct-horse-battery-staple';
@@ -209,9 +210,9 @@ export async function startConsoleStage(): Promise<ConsoleStage> {
   };
 }
 
-async function recorded({ cluster: { client }, ns }: Scene, name: string): Promise<void> {
-  for (;;) {
+const recorded = ({ cluster: { client }, ns }: Scene, name: string): Promise<true> =>
+  eventually(`a job of ${name} is recorded`, async () => {
     for await (const page of client.list<JobRecord>(jobRecordKind, { namespace: ns }))
-      if (page.items.some(({ spec }) => spec.root.name === name)) return;
-  }
-}
+      if (page.items.some(({ spec }) => spec.root.name === name)) return true;
+    return false;
+  });

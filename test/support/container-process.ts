@@ -10,6 +10,10 @@ export interface Ended {
   readonly output: string;
 }
 
+/** By it, hack/mocha-children.ts finds the process if the tests are killed. */
+const MARK = 'ESPALIER_TEST_PROCESS';
+const withTests = { [MARK]: process.env[MARK] ?? '' };
+
 const SIGNALLED = { SIGTERM: 143, SIGKILL: 137 } as const;
 
 export class ContainerProcess {
@@ -27,7 +31,7 @@ export class ContainerProcess {
     this.#isOurs = program === process.execPath;
     this.#child = spawn(program, args, {
       cwd: ROOT,
-      env: { ...env, NODE_OPTIONS: '--conditions=espalier-source' },
+      env: { ...env, ...withTests, NODE_OPTIONS: '--conditions=espalier-source' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

@@ -30,10 +30,7 @@ import type { Client, Kind, Obj } from '../../src/runtime/types.ts';
 import { Faults } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { reportPod } from './pod-run.ts';
-import { patience } from './patience.ts';
-
-/** If many processes run, new ones start slowly. A test that fails waits this long. */
-const PATIENCE_MS = 150_000;
+import { eventually, type Nothing } from './waiting.ts';
 
 export const containerConfigOf = (fields: object): object => ({
   apiVersion: CONTAINER_API_VERSION,
@@ -361,14 +358,9 @@ export class Room {
     return this.until('all pods are gone', async () => (await this.list(POD)).length === 0 || undefined);
   }
 
-  async until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-    const end = clock.now() + patience(PATIENCE_MS);
-    for (;;) {
-      const answer = await ask();
-      if (answer !== undefined) return answer;
-      if (clock.now() > end) throw new Error(`timed out: ${what}\n${await this.overview()}`);
-      await sleep(clock, 30);
-    }
+  until<T>(what: string, ask: () => Promise<T>): Promise<Exclude<T, Nothing>> {
+    const why = async (): Promise<string> => `\n${await this.overview()}`;
+    return eventually(what, ask, { why });
   }
 
   /** A description of the state, for waits that time out. */

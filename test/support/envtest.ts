@@ -9,11 +9,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ensureBinaries } from '../../hack/envtest/binaries.ts';
 import type { Binaries } from '../../hack/envtest/versions.ts';
 import { freePorts } from './ports.ts';
-import { patience } from './patience.ts';
+import { eventually } from './waiting.ts';
 
 export interface EnvtestOptions {
   /** File for the audit log: one JSON line of level Metadata per finished request. */
@@ -228,19 +227,14 @@ interface Endpoint {
 
 /** Waits until the server is ready and has its first namespaces; returns its certificates. */
 async function untilReady(endpoint: Endpoint, servers: readonly Server[]): Promise<string> {
-  const deadline = performance.now() + patience(START_TIMEOUT_MS);
-  for (;;) {
+  const isReady = async (): Promise<boolean> => {
     const failure = servers.map((server) => server.failure()).find((reason) => reason !== undefined);
     if (failure !== undefined) throw new Error(failure);
-    if (performance.now() > deadline)
-      throw new Error(`kube-apiserver was not ready within ${patience(START_TIMEOUT_MS)} ms`);
-
     const ready = (await statusOf(endpoint, '/readyz')) === 200;
-    if (ready && (await statusOf(endpoint, '/api/v1/namespaces/default')) === 200) {
-      return readFileSync(endpoint.caFile, 'utf8');
-    }
-    await pause(POLL_MS);
-  }
+    return ready && (await statusOf(endpoint, '/api/v1/namespaces/default')) === 200;
+  };
+  await eventually('kube-apiserver is ready', isReady, { everyMs: POLL_MS, forMs: START_TIMEOUT_MS });
+  return readFileSync(endpoint.caFile, 'utf8');
 }
 
 /** Status code of the response; 0 if there is none. */

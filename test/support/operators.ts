@@ -19,6 +19,7 @@ import { getIfThere } from '../../src/runtime/transport/read.ts';
 import type { Client, Key, Kind, Obj, Write } from '../../src/runtime/types.ts';
 import { exponential } from '../../src/runtime/queue/retry.ts';
 import { patience } from './patience.ts';
+import { eventually } from './waiting.ts';
 
 // ---------------------------------------------------------------- kinds
 
@@ -107,19 +108,6 @@ export interface OperatorCluster {
 
 const PATIENCE_MS = 50_000;
 
-/** @throws Error if it is not true in time */
-export async function until<T>(
-  what: string,
-  ask: () => Promise<T | undefined | false> | T | undefined | false,
-): Promise<T> {
-  for (const end = systemClock.now() + patience(PATIENCE_MS); systemClock.now() < end;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`it did not happen in time that ${what}`);
-}
-
 export async function startOperatorCluster(): Promise<OperatorCluster> {
   const file = process.env['ESPALIER_TEST_KUBECONFIG'];
   const server = file ? undefined : await startApiServer({ listen: { tls: false } });
@@ -145,7 +133,7 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
         if (!(error instanceof AlreadyExists)) throw error;
       });
       const { name } = crd.metadata;
-      await until(`${name} is established`, async () => {
+      await eventually(`${name} is established`, async () => {
         const found = await client.get(CustomResourceDefinition, name);
         // A real server returns null before it has processed the CRD.
         const conditions = found.status?.conditions ?? [];

@@ -7,3 +7,6 @@ if (!(factor >= 1)) throw new Error('ESPALIER_TEST_PATIENCE must be a number of 
 
 /** @param ms after how many milliseconds something counts as missing on a quiet machine */
 export const patience = (ms: number): number => ms * factor;
+
+/** The option of a command that must not time out: longer than it takes on any machine that runs tests. */
+export const timeoutOption = (ms = 60_000): readonly string[] => ['--timeout', `${patience(ms)}ms`];

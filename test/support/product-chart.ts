@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/lib/clock.ts';
 import { isObject, ownField, type Fields } from '../../src/lib/objects.ts';
 import { seededRng } from '../../src/lib/rng.ts';
+import type { Chart } from '../../src/templating/helm/chart.ts';
 import { chartOfFolder } from '../../src/templating/helm/load.ts';
 import { renderRound, type Rendering } from '../../src/templating/helm/render.ts';
 import { filesIn } from './charts.ts';
@@ -10,11 +11,20 @@ import { filesIn } from './charts.ts';
 const root = join(import.meta.dirname, '../..');
 export const productChartFolder = join(root, 'charts/espalier');
 
+const files = filesIn(productChartFolder);
+const product = chartOfFolder(files);
+const withoutSchema = chartOfFolder(new Map([...files].filter(([path]) => path !== 'values.schema.json')));
+
 /** @throws the errors of `renderChart` */
-export function renderProduct(values: Fields, namespace = 'ls-system'): Rendering {
+export const renderProduct = (values: Fields, namespace = 'ls-system'): Rendering =>
+  render(product, values, namespace);
+
+/** Does not check the values against the schema, which takes most of the time. */
+export const renderUnchecked = (values: Fields): Rendering => render(withoutSchema, values, 'ls-system');
+
+function render(chart: Chart, values: Fields, namespace: string): Rendering {
   const release = { name: 'espalier', namespace, revision: 1, isUpgrade: false };
   const world = { clock: systemClock, rng: seededRng(1) };
-  const chart = chartOfFolder(filesIn(productChartFolder));
   const round = renderRound(chart, { release, values }, { known: undefined, spentMs: 0 }, world);
   if (round.kind !== 'rendered') throw new Error('the chart of the product must not look up objects');
   return round.result;
@@ -30,9 +40,10 @@ export interface Right {
   readonly why: string;
 }
 
-/** All permissions that the chart can grant: of the controllers, then of the webhooks, then of the console. */
+/** All permissions that the chart can grant: of the controllers, then of the webhooks, the console and viewers. */
 export function allRights(): readonly Right[] {
   const { manifests } = renderProduct({
+    rbac: { allNamespaces: true, serviceAccountTokens: true },
     config: {
       container: { namespace: 'pods' },
       lsDeployments: { deploymentsNamespace: 'health', lsHealthCheckName: 'own' },
@@ -42,7 +53,7 @@ export function allRights(): readonly Right[] {
   });
   const roles = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const rank = ({ source }: { source: string }): number =>
-    ['/webhooks/', '/console/'].findIndex((folder) => source.includes(folder));
+    ['/webhooks/', '/console/', '/viewer'].findIndex((folder) => source.includes(folder));
   return roles.toSorted((a, b) => rank(a) - rank(b)).flatMap(rightsIn);
 }
 

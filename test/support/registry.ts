@@ -14,8 +14,8 @@ export interface TestRegistryOptions {
   readonly auth?: 'basic' | 'bearer';
   /** Lifetime of tokens in seconds. */
   readonly tokenSeconds?: number;
-  /** Blobs are stored elsewhere, as in large registries: this one answers with a redirect. */
-  readonly redirectsBlobs?: boolean;
+  /** Blobs are stored elsewhere, as in large registries: this one answers with a redirect; true: to a path of its own. */
+  readonly redirectsBlobs?: boolean | string;
   /** Serves TLS with this key and certificate in PEM; without it plain HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -182,11 +182,9 @@ export class TestRegistry {
       this.blobs.set(digest, body);
       response.writeHead(201).end();
     } else if (this.#options.redirectsBlobs && method === 'GET') {
-      response
-        .writeHead(307, {
-          location: `http://localhost:${this.address.split(':')[1] ?? ''}/elsewhere/${reference}`,
-        })
-        .end();
+      const { redirectsBlobs } = this.#options;
+      const own = `http://localhost:${this.address.split(':')[1] ?? ''}/elsewhere/${reference}`;
+      response.writeHead(307, { location: redirectsBlobs === true ? own : redirectsBlobs }).end();
     } else sendBlob(response, this.blobs.get(reference), method);
   }
 }

@@ -77,6 +77,7 @@ export class StoryRun {
       charts: chartsHere()(''),
       clock,
       signal: new AbortController().signal,
+      mask: (text) => text,
       warn: () => undefined,
     };
     const run = new StoryRun(server, target, helm, story);
@@ -197,7 +198,7 @@ export class StoryRun {
       chart: { bytes, digest: step.chart },
       values: (step.values ?? {}) as Fields,
       capabilities: () => Promise.resolve(defaultCapabilities),
-      lookup: lookupFrom(target.access, target.signal),
+      lookup: (definitions) => lookupFrom(target.access, target.signal, () => Promise.resolve(definitions)),
     };
     if (step.do === 'upgrade') return upgrade(input, settings, target);
     const more = { createsNamespace: step.createNamespace ?? false, replaces: step.replace ?? false };

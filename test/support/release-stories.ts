@@ -2,6 +2,7 @@
  * Stories of releases: charts and steps that Helm and this product have to carry out with the same result. Each chart
  * is a function of the values, so one chart has several versions.
  */
+import { toYaml } from '../../src/lib/yaml.ts';
 import { packChart } from './helm-charts.ts';
 
 export type StoryStep =
@@ -51,6 +52,9 @@ const configMap = (name: string, data: object = { a: 'b' }, metadata: object = {
   metadata: { name, ...metadata },
   data,
 });
+
+/** What only the server refuses: neither engine checks finalizers before. */
+const refused = { finalizers: ['not a finalizer'] };
 
 const deployment = (name: string, spec: object = {}, pod: object = {}): object => ({
   apiVersion: 'apps/v1',
@@ -149,7 +153,63 @@ const rich = {
   'charts/late/templates/cm.yaml': yaml(configMap('off')),
 };
 
+/** An object that ends with a block, which only a line break closes. */
+const blockEnd = (name: string, metadata: string, block: string): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${metadata}data:\n  text: ${block}`;
+
+const blocks = (line: string): Buffer =>
+  packChart({
+    'templates/a.yaml': `${blockEnd('a', '', `|\n    ${line}\n`)}\n---\n${blockEnd('b', '', `>+\n    ${line}\n\n\n`)}`,
+    'templates/h.yaml': blockEnd(
+      'h',
+      '  annotations:\n    helm.sh/hook: pre-install,pre-upgrade\n',
+      `|\n    ${line}`,
+    ),
+    'templates/z.yaml': blockEnd('z', '', `|\r\n    ${line}\r\n`),
+    'crds/thing.yaml': `${toYaml({ ...crd('stories.example.com'), metadata: undefined })}metadata:\n  name: things.stories.example.com\n  annotations:\n    text: |\n      ${line}`,
+  });
+
+/** A definition whose limits no double represents, and values that survive one. */
+const limits = packChart({
+  'crds/thing.yaml': yaml(crd('stories.example.com')).replace(
+    '"x-kubernetes-preserve-unknown-fields":true',
+    '"properties":{"spec":{"type":"object","properties":{"a":{"type":"integer","maximum":9223372036854775807,"minimum":-9223372036854775000},"b":{"type":"number","multipleOf":0.01}}}}',
+  ),
+  'templates/cm.yaml': yaml(configMap('c')),
+});
+
 export const releaseStories: readonly Story[] = [
+  {
+    title: 'definitions have limits beyond the integers of doubles',
+    charts: { limits },
+    steps: [{ do: 'install', chart: 'limits' }, { do: 'uninstall' }],
+  },
+  {
+    title: 'scalars without quotes in Chart.yaml are stored as strings',
+    charts: {
+      scalars: packChart({
+        'Chart.yaml':
+          'apiVersion: v2\nname: 12\nVersion: 1.10\nappversion: 20240101\ndescription: yes\nicon: 12345678.9\nkeywords: [1, on, null]\nmaintainers: [{name: 5, email: no}]\nannotations: {a: 1, b: null, c: 1e21}\nkubeVersion: 1\n',
+        'Chart.lock':
+          'digest: 1.50\ngenerated: "2024-01-02T03:04:05.678Z"\ndependencies: [{name: 5, version: 2, repository: 1.0}]\n',
+        'templates/cm.yaml': yaml(configMap('c', { v: '{{ .Chart.Version }} {{ .Chart.AppVersion }}' })),
+      }),
+    },
+    steps: [
+      { do: 'install', chart: 'scalars' },
+      { do: 'upgrade', chart: 'scalars', values: { a: 1 } },
+    ],
+  },
+  {
+    title: 'blocks at the end of objects keep their line break',
+    charts: { one: blocks('one'), two: blocks('two') },
+    steps: [
+      { do: 'install', chart: 'one' },
+      { do: 'upgrade', chart: 'two' },
+      { do: 'rollback', to: 1 },
+      { do: 'uninstall' },
+    ],
+  },
   {
     title: 'a chart is installed, upgraded, rolled back and uninstalled',
     charts: { simple },
@@ -471,7 +531,7 @@ export const releaseStories: readonly Story[] = [
       }),
       late: chartOf({ b: job('late', hook('post-install,post-upgrade'), failing), c: configMap('c') }),
       refused: chartOf({
-        b: configMap('bad_name', {}, { annotations: hook('pre-upgrade') }),
+        b: configMap('bad-name', {}, { ...refused, annotations: hook('pre-upgrade') }),
         c: configMap('c'),
       }),
       good: chartOf({ c: configMap('c') }),
@@ -494,9 +554,9 @@ export const releaseStories: readonly Story[] = [
     charts: {
       bad: chartOf({
         a: configMap('a'),
-        b: configMap('bad_name'),
-        c: configMap('also_bad'),
-        s: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bad_account' } },
+        b: configMap('bad-name', {}, refused),
+        c: configMap('also-bad', {}, refused),
+        s: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bad-account', ...refused } },
       }),
       good: chartOf({ a: configMap('a'), d: deployment('d') }),
       immutable: chartOf({
@@ -532,8 +592,8 @@ export const releaseStories: readonly Story[] = [
     title: 'several objects are refused at once',
     charts: {
       bad: chartOf({
-        b: configMap('bad_name'),
-        s: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bad_account' } },
+        b: configMap('bad-name', {}, refused),
+        s: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bad-account', ...refused } },
       }),
     },
     steps: [{ do: 'install', chart: 'bad' }],

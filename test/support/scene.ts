@@ -15,10 +15,7 @@ import { NotFound } from '../../src/runtime/errors.ts';
 import type { Cache, Kind, Obj, View } from '../../src/runtime/types.ts';
 import type { Cluster } from './cluster.ts';
 import { root } from './landscape.ts';
-import { patience } from './patience.ts';
-
-/** Long enough for a laptop under load; a test that fails waits this long. */
-const PATIENCE_MS = 30_000;
+import { eventually, inTime } from './waiting.ts';
 
 /** Interval for polling the server. */
 const LOOK_MS = 5;
@@ -190,32 +187,23 @@ export class Scene {
   // -------------------------------------------------------------- waiting
 
   /** @throws Error with what was missing, and the state of the namespace at the timeout */
-  until<T>(what: string, look: () => T | Nothing, { ms = PATIENCE_MS }: Wait = {}): Promise<T> {
-    return new Promise((resolve, reject) => {
+  until<T>(what: string, look: () => T | Nothing, { ms }: Wait = {}): Promise<T> {
+    let end = (): void => undefined;
+    const seen = new Promise<T>((resolve, reject) => {
       const check = (): void => {
         try {
           const found = look();
-          if (!found) return;
-          end();
-          resolve(found);
+          if (found) resolve(found);
         } catch (error) {
-          end();
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       };
-      const timer = setTimeout(() => {
-        end();
-        reject(new Error(`not within ${patience(ms)} ms: ${what}; ${this.overview()}`));
-      }, patience(ms));
-      const unsubscribe = this.cluster.onChange(() => {
-        check();
-      });
-      const end = (): void => {
-        clearTimeout(timer);
-        unsubscribe();
-      };
+      end = this.cluster.onChange(check);
       check();
     });
+    return inTime(what, seen, { ...(ms !== undefined && { forMs: ms }), why: () => this.overview() }).finally(
+      end,
+    );
   }
   /**
    * Waits for the end of a job of an installation, and until all its objects are observed as well; of another job
@@ -248,15 +236,14 @@ export class Scene {
     await Promise.all(caches.map((cache) => this.#catchUp(cache)));
   }
   async #catchUp(cache: Cache<Obj>): Promise<void> {
-    const end = Date.now() + patience(PATIENCE_MS);
-    for (;;) {
+    const isInView = async (): Promise<boolean> => {
       const stored: Obj[] = [];
       for await (const page of this.cluster.client.list(cache.kind, { namespace: this.ns }))
         stored.push(...page.items);
-      if (versions(stored) === versions([...cache.list(this.ns)])) return;
-      if (Date.now() > end) throw new Error(`${cache.kind.plural} are not in view; ${this.overview()}`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
+      return versions(stored) === versions([...cache.list(this.ns)]);
+    };
+    const why = (): string => this.overview();
+    await eventually(`all ${cache.kind.plural} are in view`, isInView, { everyMs: LOOK_MS, why });
   }
   /** Requests another job and waits for its end. */
   async again(name: string, phase?: string, wait?: Wait): Promise<View<Installation>> {
@@ -308,15 +295,16 @@ export class Scene {
    */
   async calm(): Promise<void> {
     const elsewhere = await this.cluster.scene();
-    const end = Date.now() + patience(PATIENCE_MS);
-    for (let round = 1; ; round++) {
-      await elsewhere.create(root(`marker-${round}`));
-      await elsewhere.finished(`marker-${round}`, 'Succeeded');
+    let round = 0;
+    const isCalm = async (): Promise<boolean> => {
+      const marker = `marker-${++round}`;
+      await elsewhere.create(root(marker));
+      await elsewhere.finished(marker, 'Succeeded');
       const before = BigInt(await this.#revision()) - this.#leaseWrites();
       const after = BigInt(await this.#advance(CALM_MS)) - this.#leaseWrites();
-      if (after === before) return;
-      if (Date.now() > end) throw new Error(`the server does not settle; ${this.overview()}`);
-    }
+      return after === before;
+    };
+    await eventually('the server settles', isCalm, { everyMs: 0, why: () => this.overview() });
   }
   /** @returns the version of the server afterwards */
   async #advance(ms: number): Promise<string> {

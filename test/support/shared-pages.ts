@@ -60,7 +60,7 @@ export const busyPages = (replicas: number): Scenario => {
             if (!state.isBusy) return { write: 'none' };
             // Different times, so that the reconciles of a place do not end together.
             await sleep(ctx.clock, BUSY_MS + 700 * Number(metadata.name.slice(1)), ctx.signal);
-            return { write: 'none', requeueAfterMs: 0 };
+            return { write: 'none', requeueAfterMs: 1 };
           },
         },
       }),

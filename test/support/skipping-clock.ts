@@ -9,6 +9,7 @@ interface Timer {
 
 export class SkippingClock implements Clock {
   #skippedMs = 0;
+  #isHeld = false;
   readonly #timers = new Set<Timer>();
 
   now(): number {
@@ -44,7 +45,18 @@ export class SkippingClock implements Clock {
     }
   }
 
+  /** No timer fires until the returned function is called: what happens meanwhile, an event has caused. */
+  hold(): () => void {
+    this.#isHeld = true;
+    for (const timer of this.#timers) timer.cancel();
+    return () => {
+      this.#isHeld = false;
+      this.advance(0);
+    };
+  }
+
   #arm(timer: Timer): void {
+    if (this.#isHeld) return;
     timer.cancel = systemClock.at(timer.when - this.#skippedMs, timer.fire);
   }
 }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { createPrivateKey } from 'node:crypto';
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.ts';
 import { refusingPort } from './ports.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -47,15 +48,15 @@ export async function startUnusableServers(): Promise<UnusableServers> {
       commonName: 'registry',
       usage: 'server',
       hosts: ['127.0.0.1', 'elsewhere.example'],
-      validity: { from: Date.now() - 2 * DAY_MS, until },
+      validity: { from: systemClock.wall() - 2 * DAY_MS, until },
     });
     return createHttpsServer({ cert: certificate, key }, answer);
   };
   const refusing = await refusingPort();
   return {
-    untrusted: await listen(secure(Date.now() + DAY_MS)),
+    untrusted: await listen(secure(systemClock.wall() + DAY_MS)),
     authority: authority.certificate,
-    expired: await listen(secure(Date.now() - DAY_MS)),
+    expired: await listen(secure(systemClock.wall() - DAY_MS)),
     plain: await listen(createHttpServer(answer)),
     garbage: await listen(
       createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-none\r\n')),

@@ -16,7 +16,6 @@ import {
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
 import { Secret } from '../../src/runtime/core-kinds.ts';
-import { patience } from './patience.ts';
 
 export interface HookOptions {
   readonly client: Client;
@@ -81,16 +80,6 @@ export async function objection(
     if (error instanceof ApiError) return error;
     throw error;
   }
-}
-
-/** A real API server uses a changed configuration a moment later; this repeats until `look` finds what it waits for. */
-export async function soon<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  const end = systemClock.now() + patience(30_000);
-  while (systemClock.now() < end) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-  }
-  throw new Error(`not within 30 s: ${what}`);
 }
 
 export const configurationIn = (client: Client): Promise<WebhookConfiguration | undefined> =>

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { cutMiddle } from '../../../src/lib/cut.ts';
 import type { LastError } from '../../../src/api/shared.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import { awakeMs } from './awake.ts';
 import { percentile } from './measure.ts';
 import { Stage, until } from './stage.ts';
 
@@ -131,7 +132,7 @@ async function sceneOn(stage: Stage, namespace: string): Promise<Scene> {
 async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settled[]> {
   await attack.prepare?.(scene);
   // Failures of the canary before the attack do not count.
-  await aJobHasEnded(scene.stage, performance.now());
+  await aJobHasEnded(scene.stage, awakeMs());
   const watch = watching(scene.stage);
   const settled: Settled[] = [];
   const words: string[] = [];
@@ -151,14 +152,14 @@ async function carriedOut(attack: Attack, scene: Scene): Promise<readonly Settle
     failure = error instanceof Error ? error : new Error(String(error));
   }
   await pause(Math.max(0, watch.start + WATCH_AT_LEAST_MS - performance.now()));
-  await aJobHasEnded(scene.stage, watch.start);
+  await aJobHasEnded(scene.stage, watch.awakeStart);
   const problems = watch.finish(words);
   if (failure && scene.stage.controllers.program.end === undefined) throw failure;
   expect(problems.join('; '), 'what the others noticed').to.equal('');
   return settled;
 }
 
-/** Whether the canary is too slow is judged later; this only gives it time to report. */
+/** Whether the canary is too slow is judged later; this only gives it time to report. @param start of `awakeMs` */
 const aJobHasEnded = (stage: Stage, start: number): Promise<unknown> =>
   until(
     'a job of the canary has ended',
@@ -204,22 +205,24 @@ const keyOf = ({ metadata }: Obj): Pick<Settled, 'key' | 'version'> => ({
 function watching(stage: Stage) {
   const { controllers, canary, probe } = stage;
   const start = performance.now();
+  const awakeStart = awakeMs();
   const failuresBefore = canary.failures.length;
   controllers.memory.takePeak();
   return {
     start,
+    awakeStart,
     /** Prints the measurements. @returns those that exceed their limit */
     finish(words: readonly string[]): readonly string[] {
-      const jobs = canary.waits.after(start);
+      const jobs = canary.waits.after(awakeStart);
       const p95 = percentile(jobs, 0.95);
-      const slowest = probe.waits.after(start).at(-1) ?? 0;
+      const slowest = probe.waits.after(awakeStart).at(-1) ?? 0;
       const peak = controllers.memory.takePeak();
       const failures = canary.failures.slice(failuresBefore);
       const { end } = controllers.program;
       const { bytes, held } = controllers.memory;
       const silence = controllers.program.longestSilence(start);
       print(
-        `canary: ${String(canary.waits.endedAfter(start))} jobs, p50 ${seconds(percentile(jobs, 0.5))}, p95 ${seconds(p95)}, ` +
+        `canary: ${String(canary.waits.endedAfter(awakeStart))} jobs, p50 ${seconds(percentile(jobs, 0.5))}, p95 ${seconds(p95)}, ` +
           `max ${seconds(jobs.at(-1) ?? 0)}; healthz at worst ${seconds(slowest)}; ` +
           `main thread silent for at most ${String(silence.ms)} ms (${String(silence.cpuMs)} ms of CPU); ` +
           `memory at most ${String(Math.round(peak / MIB))} MiB of ${String(bytes / MIB)} (${held})`,
@@ -228,7 +231,7 @@ function watching(stage: Stage) {
       return [
         ...(end === undefined ? [] : [`the process ${end}`]),
         ...(peak > bytes ? [`it took ${String(Math.round(peak / MIB))} MiB`] : []),
-        ...(canary.waits.endedAfter(start) === 0 ? ['no job of the canary ended'] : []),
+        ...(canary.waits.endedAfter(awakeStart) === 0 ? ['no job of the canary ended'] : []),
         ...(p95 > CANARY_P95_MS ? [`the canary took ${seconds(p95)} at p95`] : []),
         ...(slowest > HEALTHZ_MS ? [`/healthz took ${seconds(slowest)}`] : []),
         ...(failures.length > 0 ? [`the canary failed: ${failures[0] ?? ''}`] : []),

@@ -3,25 +3,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { mockItem, RECONCILE, root } from '../../support/landscape.ts';
+import { awakeMs } from './awake.ts';
 
-/** Waiting times in milliseconds. A wait that has not ended yet counts with its duration so far. */
+/** Waiting times in milliseconds in which this process was awake. A wait that has not ended yet counts with its duration so far. */
 export class Waits {
   readonly #ended: { readonly at: number; readonly ms: number }[] = [];
   #since: number | undefined;
 
   begin(): void {
-    this.#since ??= performance.now();
+    this.#since ??= awakeMs();
   }
 
   end(): void {
-    const at = performance.now();
+    const at = awakeMs();
     if (this.#since !== undefined) this.#ended.push({ at, ms: at - this.#since });
     this.#since = undefined;
   }
 
   /** Those that ended after `start`, and the current one, each without what it has waited before `start`; sorted. */
   after(start: number): readonly number[] {
-    const running = this.#since === undefined ? [] : [performance.now() - Math.max(this.#since, start)];
+    const running = this.#since === undefined ? [] : [awakeMs() - Math.max(this.#since, start)];
     const ended = this.#ended.filter(({ at }) => at >= start).map(({ at, ms }) => Math.min(ms, at - start));
     // The current one counts only if it has waited longer than those that ended.
     return [...ended, ...running.filter((ms) => ms > 1000 || ended.length === 0)].sort((a, b) => a - b);

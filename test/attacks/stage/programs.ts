@@ -120,6 +120,7 @@ const settings = (configuration?: string, set: readonly string[] = []): InstallS
     replicas: 1,
     crds: true,
     webhooks: true,
+    allNamespaces: true,
     ...(configuration !== undefined && { config: configuration }),
   });
 

@@ -5,6 +5,7 @@ import { cm } from './fixtures.ts';
 import { skip } from '../../support/skip.ts';
 import { skipUnlessControlled, skipUnlessEmbedded, useSubject } from './subject.ts';
 import type { Json, RequestOptions } from './subject.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const AUTHZ = '/apis/authorization.k8s.io/v1';
@@ -38,11 +39,11 @@ describe('access, tokens, audit', function () {
   };
   /** Bindings take a moment to count on a genuine server. */
   const allowed = async (ask: () => Promise<{ code: number }>): Promise<number> => {
-    for (let i = 0; ; i++) {
-      const { code } = await ask();
-      if (code !== 403 || i > 100) return code;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const code = await eventually('the binding counts', async () => {
+      const reply = await ask();
+      return reply.code !== 403 && reply.code;
+    });
+    return code;
   };
 
   const where = (): string => `in the namespace "${ns}"`;
@@ -132,8 +133,7 @@ describe('access, tokens, audit', function () {
         ...as(user),
       });
     expect((await ask('eve')).body.message).to.match(/cannot patch resource/);
-    for (let i = 0; i < 100 && /cannot patch/.test((await ask('pat')).body.message); i++)
-      await new Promise((r) => setTimeout(r, 50));
+    await eventually('pat may patch', async () => !/cannot patch/.test((await ask('pat')).body.message));
     const reply = await ask('pat');
     expect(reply.code).to.equal(403);
     expect(reply.body.message).to.match(/cannot create resource "configmaps"/);
@@ -156,8 +156,7 @@ describe('access, tokens, audit', function () {
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob' }],
     };
     const ask = () => s.post(`${RBAC}/clusterrolebindings`, binding, bob);
-    for (let i = 0; i < 100 && /cannot create resource/.test((await ask()).body.message); i++)
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('bob may bind', async () => !/cannot create resource/.test((await ask()).body.message));
     refused(
       await ask(),
       403,
@@ -180,11 +179,10 @@ describe('access, tokens, audit', function () {
   it('API-171: access reviews return what is allowed, and why', async () => {
     await grant('r1', [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]);
     const wanted = { resourceAttributes: { namespace: ns, verb: 'list', resource: 'pods' } };
-    let reply = await selfReview(wanted, bob);
-    for (let i = 0; i < 100 && reply.body.status?.allowed !== true; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      reply = await selfReview(wanted, bob);
-    }
+    const reply = await eventually('bob may list pods', async () => {
+      const answer = await selfReview(wanted, bob);
+      return answer.body.status?.allowed === true && answer;
+    });
     expect(reply.code).to.equal(201);
     expect(reply.body.status).to.deep.equal({
       allowed: true,
@@ -288,8 +286,7 @@ describe('access, tokens, audit', function () {
     it('API-175: become invalid with their account', async () => {
       const token = (await s.post(path, { spec: {} })).body.status.token as string;
       await s.delete(`/api/v1/namespaces/${ns}/serviceaccounts/sa`);
-      for (let i = 0; i < 300 && (await s.get(cms, { token })).code !== 401; i++)
-        await new Promise((r) => setTimeout(r, 100));
+      await eventually('the token is refused', async () => (await s.get(cms, { token })).code === 401);
       expect((await s.get(cms, { token })).code).to.equal(401);
     });
   });

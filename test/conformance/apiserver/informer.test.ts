@@ -6,6 +6,7 @@ import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernet
 import { expect } from 'chai';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
 import { leftOut } from '../../support/skip.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps';
 
@@ -57,13 +58,6 @@ else
       rmSync(dir, { recursive: true });
     });
 
-    async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-      for (let attempt = 0; !(await isSo()); attempt++) {
-        if (attempt > 1_000) throw new Error(`not in time: ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    }
-
     it('API-185: has the same cache as the server after a 410 and a restart of the server', async () => {
       let lists = 0;
       const client = api();
@@ -79,30 +73,30 @@ else
       for (const name of ['a', 'b', 'c']) await create(name);
       const others = test.watchers;
       await informer.start();
-      await until('the informer watches', () => test.watchers > others);
+      await eventually('the informer watches', () => test.watchers > others);
       await create('d');
-      await until('the informer sees what it watches', isSame);
+      await eventually('the informer sees what it watches', isSame);
       expect(lists).to.equal(1);
 
       // It reconnects at once the first time, and waits a second the next: long enough for its version to expire.
       test.cutWatches('/configmaps');
-      await until('the informer is back', () => test.watchers > others);
+      await eventually('the informer is back', () => test.watchers > others);
       test.cutWatches('/configmaps');
       await remove('a');
       await change('b');
       await create('e');
       test.compact();
-      await until('the cache is right after a 410', isSame);
+      await eventually('the cache is right after a 410', isSame);
       expect([lists, failures]).to.deep.equal([2, 0]);
 
       const port = Number(new URL(server.url).port);
-      await until('the informer watches again', () => test.watchers > others);
+      await eventually('the informer watches again', () => test.watchers > others);
       await server.close();
       server = await start(port);
       await remove('b');
       await create('f');
       // As its documentation says: restart it after an error.
-      await until('the cache is right after the restart', async () => {
+      await eventually('the cache is right after the restart', async () => {
         if (failures > 0) {
           failures = 0;
           await informer.start();
@@ -110,7 +104,7 @@ else
         return isSame();
       });
       await change('f');
-      await until('it watches the server that came back', isSame);
+      await eventually('it watches the server that came back', isSame);
       await informer.stop();
     });
   });

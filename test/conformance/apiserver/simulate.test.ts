@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { conditionOf, deployment } from './fixtures.ts';
 import { skipUnlessEmbedded, useSubject } from './subject.ts';
 import type { Json } from './subject.ts';
+import { stopwatch } from '../../support/waiting.ts';
 
 describe('simulated workloads', () => {
   const s = useSubject({ simulate: true });
@@ -85,11 +86,11 @@ describe('simulated workloads', () => {
     });
 
   it('API-188: an annotation delays readiness', async () => {
-    const started = Date.now();
+    const elapsed = stopwatch();
     await s.post(apps('deployments'), troubled('delay=1s'));
     const ready = await s.eventually(`${apps('deployments')}/d`, (r) => r.body.status.readyReplicas === 1);
     expect(ready.body.status.readyReplicas).to.equal(1);
-    expect(Date.now() - started).to.be.at.least(1000);
+    expect(elapsed()).to.be.at.least(1000);
   });
 
   const template = (name: string): Json => deployment(name).spec.template;

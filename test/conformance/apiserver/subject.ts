@@ -10,7 +10,8 @@ import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer, ApiServerOptions } from '../../../src/apiserver/server.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { skip } from '../../support/skip.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually, inTime } from '../../support/waiting.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 export type Json = any;
 
@@ -44,9 +45,6 @@ interface Credentials {
 }
 
 const EXTERNAL = process.env['ESPALIER_TEST_KUBECONFIG'];
-/** Events that are expected may be late on a busy machine. */
-const TAKE_WITHIN_MS = 30_000;
-
 export class Subject {
   #server: ApiServer | undefined;
   #credentials: Credentials | undefined;
@@ -55,7 +53,7 @@ export class Subject {
   #namespaces = 0;
   /** Suites are created in the same millisecond. */
   static #subjects = 0;
-  readonly #run = `${process.pid.toString(36)}-${Date.now().toString(36)}-${String(++Subject.#subjects)}`;
+  readonly #run = `${process.pid.toString(36)}-${systemClock.wall().toString(36)}-${String(++Subject.#subjects)}`;
 
   /** True if simulated controllers (or a controller manager) run on the subject. */
   readonly hasControllers = EXTERNAL === undefined;
@@ -187,20 +185,21 @@ export class Subject {
 
   /** Posts until the resource is served. */
   async eventuallyPost(path: string, body: unknown): Promise<Reply> {
-    for (let attempt = 0; ; attempt++) {
+    return eventually(`${path} is served`, async () => {
       const reply = await this.post(path, body);
-      if (reply.code !== 404 || attempt > 300) return reply;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return reply.code !== 404 && reply;
+    });
   }
 
-  /** Repeats until `check` holds; eventual effects get up to 30 s. */
-  async eventually(path: string, check: (reply: Reply) => boolean): Promise<Reply> {
-    for (let attempt = 0; ; attempt++) {
-      const reply = await this.get(path);
-      if (check(reply) || attempt > 300) return reply;
-      await new Promise((resolve) => setTimeout(resolve, attempt < 20 ? 10 : 100));
-    }
+  /** Repeats until `check` holds. @throws Error with the last answer */
+  eventually(path: string, check: (reply: Reply) => boolean): Promise<Reply> {
+    let reply: Reply | undefined;
+    const look = async (): Promise<Reply | false> => {
+      reply = await this.get(path);
+      return check(reply) && reply;
+    };
+    const why = (): string => `; the last answer is ${reply?.text ?? ''}`;
+    return eventually(`GET ${path} answers as expected`, look, { why });
   }
 }
 
@@ -232,17 +231,12 @@ export class Watch {
     response.on('close', end);
   }
 
-  /** The next event; undefined if the stream has ended or nothing arrived in time. */
-  async next(timeoutMs = patience(5000)): Promise<WatchEvent | undefined> {
-    const deadline = Date.now() + timeoutMs;
-    while (this.#events.length === 0 && !this.#ended && Date.now() < deadline)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadline - Date.now());
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+  /** The next event; undefined if the stream has ended. @throws Error if nothing arrives */
+  async next(forMs?: number): Promise<WatchEvent | undefined> {
+    while (this.#events.length === 0 && !this.#ended) {
+      const arrived = new Promise<void>((resolve) => (this.#wake = resolve));
+      await inTime('the next event of the watch', arrived, forMs === undefined ? {} : { forMs });
+    }
     return this.#events.shift();
   }
 
@@ -250,18 +244,20 @@ export class Watch {
   async take(count: number): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     while (events.length < count) {
-      const event = await this.next(TAKE_WITHIN_MS);
+      const event = await this.next();
       if (!event) break;
       events.push(event);
     }
     return events;
   }
 
-  /** Whether the server ended the stream in time. */
-  async ended(timeoutMs = patience(5000)): Promise<boolean> {
-    const deadline = Date.now() + timeoutMs;
-    while (!this.#ended && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  get hasEnded(): boolean {
     return this.#ended;
+  }
+
+  /** Waits until the server ends the stream. */
+  async ended(): Promise<true> {
+    return eventually('the server ends the watch', () => this.#ended);
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import { refused, warningsOf } from './assertions.ts';
 import { cm } from './fixtures.ts';
 import { useSubject } from './subject.ts';
 import type { Json, Reply } from './subject.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const HOOKS = '/apis/admissionregistration.k8s.io/v1';
 
@@ -90,10 +91,10 @@ describe('admission webhooks', function () {
     if (!s.isGenuine || hook.clientConfig || hook.objectSelector) return;
     const before = answer;
     answer = () => ({ allowed: true });
-    for (let i = 0; i < 100 && reviews.length === 0; i++) {
+    await eventually('the server calls the webhook', async () => {
       await s.post(`${cms}?dryRun=All`, cm('probe'));
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return reviews.length > 0;
+    });
     reviews = [];
     answer = before;
   }
@@ -225,10 +226,10 @@ describe('admission webhooks', function () {
   it('API-180: a selector limits the objects that are reviewed', async () => {
     await install('validating', { objectSelector: { matchLabels: { check: 'yes' } } });
     await create('a');
-    for (let i = 0; i < 60 && reviews.length === 0; i++) {
+    await eventually('the server calls the webhook', async () => {
       await s.post(`${cms}?dryRun=All`, cm('b', { metadata: { labels: { check: 'yes' } } }));
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return reviews.length > 0;
+    });
     expect(reviews.map((r) => r.name)).to.deep.equal(['b']);
     await create('c');
     expect(reviews).to.have.length(1);
@@ -236,11 +237,10 @@ describe('admission webhooks', function () {
 
   it('API-180: a service that does not exist fails the write', async () => {
     await install('validating', { clientConfig: { service: { namespace: ns, name: 'x' }, caBundle } });
-    let reply = await s.post(`${cms}?dryRun=All`, cm('a'));
-    for (let i = 0; i < 60 && reply.code === 201; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      reply = await s.post(`${cms}?dryRun=All`, cm('a'));
-    }
+    const reply = await eventually('the server calls the service', async () => {
+      const answer = await s.post(`${cms}?dryRun=All`, cm('a'));
+      return answer.code !== 201 && answer;
+    });
     refused(reply, 500, /service "x" not found/);
   });
 });

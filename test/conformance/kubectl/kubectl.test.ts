@@ -2,7 +2,7 @@
  * kubectl as users run it, with the embedded server or the one ESPALIER_TEST_KUBECONFIG names: scenarios API-183,
  * API-184.
  */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer } from '../../../src/apiserver/server.ts';
 import { skip } from '../../support/skip.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const EXTERNAL = process.env['ESPALIER_TEST_KUBECONFIG'];
 
@@ -102,6 +103,12 @@ describe('kubectl', function () {
     await run('create', 'namespace', ns);
   });
 
+  const flags = (): string[] => [
+    `--kubeconfig=${kubeconfig}`,
+    `--cache-dir=${join(dir, 'cache')}`,
+    ...(ns ? [`--namespace=${ns}`] : []),
+  ];
+
   function run(...args: string[]): Promise<Outcome> {
     return runWith({}, ...args);
   }
@@ -113,12 +120,7 @@ describe('kubectl', function () {
     return new Promise((resolve) => {
       const child = execFile(
         'kubectl',
-        [
-          `--kubeconfig=${kubeconfig}`,
-          `--cache-dir=${join(dir, 'cache')}`,
-          ...(ns ? [`--namespace=${ns}`] : []),
-          ...args,
-        ],
+        [...flags(), ...args],
         { env: { ...process.env, ...options.env } },
         (error, out, err) => {
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), out: out.trim(), err: err.trim() });
@@ -128,8 +130,9 @@ describe('kubectl', function () {
     });
   }
 
+  let files = 0;
   const file = (text: string): string => {
-    const path = join(dir, `object-${Math.trunc(performance.now() * 1000)}.yaml`);
+    const path = join(dir, `object-${++files}.yaml`);
     writeFileSync(path, text);
     return path;
   };
@@ -321,13 +324,22 @@ describe('kubectl', function () {
 
   it('watches', async () => {
     await ok('create', 'configmap', 'c');
-    const watching = run('get', 'cm', 'c', '-w', '--no-headers', '--request-timeout=3s');
-    for (let i = 0; i < 5; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      await ok('label', 'cm', 'c', `n=${i}`, '--overwrite');
+    const watching = spawn('kubectl', [...flags(), 'get', 'cm', 'c', '-w', '--no-headers']);
+    let out = '';
+    watching.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    const lines = (count: number) =>
+      eventually(`kubectl prints ${count} lines`, () => out.split('\n').length > count, {
+        why: () => `; it printed ${out}`,
+      });
+    try {
+      await lines(1);
+      for (const n of [2, 3]) {
+        await ok('label', 'cm', 'c', `n=${n}`, '--overwrite');
+        await lines(n);
+      }
+    } finally {
+      watching.kill();
     }
-    const { out } = await watching;
-    expect(out.split('\n').length).to.be.at.least(3);
   });
 
   it('shows workloads becoming ready if they are simulated', async function () {

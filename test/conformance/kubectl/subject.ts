@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import type { ApiServer } from '../../../src/apiserver/server.ts';
 import { parseYaml, toYaml } from '../../../src/lib/yaml.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const EXTERNAL = process.env['ESPALIER_TEST_KUBECONFIG'];
 
@@ -35,7 +36,7 @@ interface Kubeconfig {
 /** Runs shell commands with kubectl set up for the subject, each section in a separate folder and namespace. */
 export class KubectlSubject {
   readonly isGenuine = EXTERNAL !== undefined;
-  readonly #run = Date.now().toString(36).slice(-5);
+  readonly #run = systemClock.wall().toString(36).slice(-5);
   readonly #folder = mkdtempSync(join(tmpdir(), 'espalier-kubectl-'));
   #server: ApiServer | undefined;
   #kubeconfig = '';

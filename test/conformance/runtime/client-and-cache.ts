@@ -9,7 +9,7 @@ import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { AlreadyExists, Conflict, Invalid, NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Cache, Change, Client, Kind, Obj, Write } from '../../../src/runtime/types.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually } from '../../support/waiting.ts';
 
 export interface Subject {
   readonly kubeconfig: string;
@@ -77,13 +77,6 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
         freeze: true,
         ...options,
       });
-    const until = async (isSo: () => boolean): Promise<void> => {
-      const end = Date.now() + patience(10_000);
-      while (!isSo()) {
-        if (Date.now() > end) throw new Error('it did not happen in time');
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    };
     const failure = async (promise: Promise<unknown>): Promise<Error> => {
       try {
         await promise;
@@ -190,7 +183,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       await create('later');
       await client.send({ verb: 'merge', kind: MAPS, key: key('later'), body: { data: { y: '1' } } });
       await client.send({ verb: 'delete', kind: MAPS, key: key('before') });
-      await until(() => heard.length >= 4);
+      await eventually('four changes are heard', () => heard.length >= 4);
       expect(heard).to.deep.equal(['add before', 'add later', 'update later', 'delete before']);
       expect(cache.get(key('later'))?.metadata).not.to.have.property('managedFields');
     });
@@ -232,11 +225,11 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
         object = await write({ verb: 'merge', kind: MAPS, key: key('a'), body, lock: true });
         expect(dataOf(cache.get(key('a')))).to.deep.equal({ n: String(n) });
       }
-      await until(() => foreign === 51);
+      await eventually('the changes of others are heard', () => foreign === 51);
       expect((cache as unknown as { unconfirmed: number }).unconfirmed).to.equal(0);
       expect(heard, 'echoes').to.deep.equal([]);
       await client.send({ verb: 'merge', kind: MAPS, key: key('a'), body: { data: { n: 'foreign' } } });
-      await until(() => heard.length > 0);
+      await eventually('a change is heard', () => heard.length > 0);
       expect(heard).to.deep.equal(['update']);
     });
 
@@ -245,21 +238,21 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       await cache.start(stop.signal);
       await create('in', {}, { labels: { app: 'x' } });
       await create('out');
-      await until(() => cache.size === 1);
+      await eventually('the cache has the object', () => cache.size === 1);
       await client.send({
         verb: 'merge',
         kind: MAPS,
         key: key('in'),
         body: { metadata: { labels: { app: 'y' } } },
       });
-      await until(() => cache.size === 0);
+      await eventually('the cache is empty', () => cache.size === 0);
       await client.send({
         verb: 'merge',
         kind: MAPS,
         key: key('out'),
         body: { metadata: { labels: { app: 'x' } } },
       });
-      await until(() => cache.get(key('out')) !== undefined);
+      await eventually('the cache has the object that was out', () => cache.get(key('out')) !== undefined);
     });
 
     it('caches metadata only', async () => {
@@ -271,7 +264,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       expect(found?.metadata.labels).to.deep.equal({ l: '1' });
       expect(found).not.to.have.property('data');
       await create('b', { big: 'x' });
-      await until(() => cache.get(key('b')) !== undefined);
+      await eventually('the cache has the new object', () => cache.get(key('b')) !== undefined);
       expect(cache.get(key('b'))).not.to.have.property('data');
       expect(cache.get(key('b'))?.kind).to.equal('ConfigMap');
     });
@@ -283,7 +276,7 @@ export function clientAndCache(title: string, start: () => Promise<Subject>): vo
       await caches.start(stop.signal);
       const late = caches.of(NAMESPACES);
       expect(caches.of(NAMESPACES)).to.equal(late);
-      await until(() => late.isSynced);
+      await eventually('the late cache is complete', () => late.isSynced);
       expect([maps.isSynced, pods.isSynced]).to.deep.equal([true, true]);
       expect(late.get(namespace)?.metadata.name).to.equal(namespace);
     });

@@ -12,7 +12,7 @@ import { createManager, type StartableManager } from '../../../src/runtime/manag
 import { eventKind, type CoreEvent } from '../../../src/runtime/controller/recorder.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import type { Subject } from './client-and-cache.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually, pause } from '../../support/waiting.ts';
 
 interface ConfigMap extends Obj {
   data?: Record<string, string>;
@@ -23,7 +23,6 @@ const MAPS: Kind<ConfigMap> = { ...CORE, kind: 'ConfigMap', plural: 'configmaps'
 const NAMESPACES: Kind = { ...CORE, kind: 'Namespace', plural: 'namespaces', namespaced: false };
 const NAMESPACE = 'kernel';
 const FINALIZER = 'espalier.example/conformance';
-const PATIENCE_MS = 10_000;
 
 export function controllers(title: string, start: () => Promise<Subject>): void {
   describe(`controllers on ${title}`, function () {
@@ -81,14 +80,8 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
       story.length = 0;
     });
 
-    const until = async <T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-      for (const end = clock.now() + patience(PATIENCE_MS); clock.now() < end;) {
-        const answer = await ask();
-        if (answer !== undefined && answer !== false) return answer;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      throw new Error(`${what} did not happen in time; what did: ${story.join(', ')}`);
-    };
+    const until = <T>(what: string, ask: () => Promise<T> | T) =>
+      eventually(what, ask, { why: () => `; what happened: ${story.join(', ')}` });
     const create = (name: string, finalizers: string[] = []): Promise<ConfigMap> =>
       client.send({
         verb: 'create',
@@ -115,7 +108,7 @@ export function controllers(title: string, start: () => Promise<Subject>): void 
         });
         expect(written.metadata.finalizers).to.deep.equal([...others, FINALIZER]);
         expect(written.data).to.deep.equal({ given: 'yes', made: 'yes' });
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await pause(200);
         expect(story).to.deep.equal([`reconcile ${NAMESPACE}/${name}`]);
 
         await client.send({ verb: 'delete', kind: MAPS, key: `${NAMESPACE}/${name}` });

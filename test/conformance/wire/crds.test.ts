@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { loadCrds } from '../../../src/api/crds.ts';
 import { definitions } from '../../../src/api/kinds.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../support/wire-client.ts';
 import { fixtures, mistakes } from './fixtures.ts';
 import { leftOut } from '../../support/skip.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const ROOT = `/apis/${GROUP}/${VERSION}`;
@@ -23,13 +23,13 @@ const rootOf = (plural: string): string => {
 
 /** Repeats until the answer matches; servers publish new kinds with a small delay. */
 async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
-  for (let attempt = 0; ; attempt++) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    if (attempt === 100)
-      throw new Error(`still ${answer.status}: ${JSON.stringify(answer.body).slice(0, 500)}`);
-    await pause(100);
-  }
+  let answer: Answer | undefined;
+  const why = (): string => `; still ${answer?.status}: ${JSON.stringify(answer?.body).slice(0, 500)}`;
+  const look = async (): Promise<Answer | false> => {
+    answer = await ask();
+    return fits(answer) && answer;
+  };
+  return eventually('the server answers with what it has stored', look, { why });
 }
 
 const isEstablished = ({ body }: Answer): boolean =>

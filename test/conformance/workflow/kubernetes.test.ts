@@ -13,12 +13,12 @@ import {
   kindOfTest,
   read,
   secrets,
-  until,
   type AnyObj,
   type ConfigMap,
   type Page,
 } from '../../support/operators.ts';
 import { useStages, type Stage } from './stage.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const map = (name: string, data: Record<string, string> = {}): ConfigMap => ({
   apiVersion: 'v1',
@@ -65,7 +65,7 @@ describe('a dependent on a cluster', function () {
     },
   };
   beforeEach(() => void dids.splice(0));
-  const ran = (stage: Stage, times = 1) => until('it has run', () => stage.runs.length >= times);
+  const ran = (stage: Stage, times = 1) => eventually('it has run', () => stage.runs.length >= times);
   const mapIn = (stage: Stage, name: string) => read(stages.cluster, configMaps, stage.key(name));
 
   it('RUN-53, RUN-55: is created, not written for defaults of the server, and updated if the desired state changes', async () => {
@@ -96,7 +96,7 @@ describe('a dependent on a cluster', function () {
     await edit({
       spec: { template: { spec: { containers: [{ name: 'web', image: 'nginx:hacked' }] } } },
     });
-    await until('it is healed', async () => {
+    await eventually('it is healed', async () => {
       const found = await read(stages.cluster, deployments, stage.key('a'));
       return JSON.stringify(found?.spec).includes('nginx:1');
     });
@@ -136,7 +136,7 @@ describe('a dependent on a cluster', function () {
     object.metadata.namespace = stage.namespace;
     await stages.cluster.client.send({ verb: 'create', kind: configMaps, object });
     await stage.page('a', { text: 'ours' });
-    await until('it has failed', () => stage.errors.length > 0);
+    await eventually('it has failed', () => stage.errors.length > 0);
     expect(String(stage.errors[0])).to.include(
       'already exists and does not belong to this primary; set adopt',
     );
@@ -230,7 +230,7 @@ describe('a dependent on a cluster', function () {
       'espalier.dev/primary-type': 'Page.runtime.test.example',
     });
     await stage.remove('a');
-    await until('the page is gone', async () => !(await stage.read('a')));
+    await eventually('the page is gone', async () => !(await stage.read('a')));
     expect(await mapIn(stage, 'a-n')).to.equal(undefined);
     expect(stage.client.writes.filter((write) => write.startsWith('delete'))).to.deep.equal([
       'delete ConfigMap a-n',
@@ -293,7 +293,7 @@ describe('a dependent on a cluster', function () {
     expect(asked).to.equal(1);
     await stage.again('a');
     await stage.remove('a');
-    await until('the page is gone', async () => !(await stage.read('a')));
+    await eventually('the page is gone', async () => !(await stage.read('a')));
     expect(asked).to.equal(1);
     expect(await mapIn(stage, 'a-x')).to.equal(undefined);
   });
@@ -319,7 +319,7 @@ describe('a dependent on a cluster', function () {
       { use: confused, dependsOn: ['one', 'two'] },
     ]);
     await stage.page('a');
-    await until('it has failed', () => stage.errors.length > 0);
+    await eventually('it has failed', () => stage.errors.length > 0);
     expect(String(stage.errors[0])).to.match(/dependent "confused" of Page .*: .*a-one, .*a-two all match/);
   });
 
@@ -388,7 +388,7 @@ describe('a dependent on a cluster', function () {
       odd: { deep: [true] },
     });
     await stage.remove('a');
-    await until('the page is gone', async () => !(await stage.read('a')));
+    await eventually('the page is gone', async () => !(await stage.read('a')));
     expect(await read(stages.cluster, gadgets, stage.key('a'))).to.equal(undefined);
   });
 
@@ -416,7 +416,7 @@ describe('a dependent on a cluster', function () {
     expect(stage.client.writes).to.deep.equal([]);
     const body = { data: { x: '1' } };
     await stages.cluster.client.send({ verb: 'merge', kind: configMaps, key: stage.key('a'), body });
-    await until('the Deployment is made', () => stage.client.writes.length > 0);
+    await eventually('the Deployment is made', () => stage.client.writes.length > 0);
     expect(stage.client.writes).to.deep.equal(['apply Deployment a']);
   });
 
@@ -427,7 +427,7 @@ describe('a dependent on a cluster', function () {
     });
     const stage = await stages.set(() => [{ use }]);
     await stage.page('a');
-    await until('it has failed', () => stage.errors.length > 0);
+    await eventually('it has failed', () => stage.errors.length > 0);
     expect(String(stage.errors[0]))
       .to.include('dependent "configMap" of Page')
       .and.include('"desired" returned null');
@@ -440,7 +440,7 @@ describe('a dependent on a cluster', function () {
     });
     const stage = await stages.set(() => [{ use }]);
     await stage.page('a');
-    await until('it has failed', () => stage.errors.length > 0);
+    await eventually('it has failed', () => stage.errors.length > 0);
     expect(String(stage.errors[0])).to.include('cannot own it; set gc: false');
   });
 
@@ -510,7 +510,7 @@ describe('a dependent on a cluster', function () {
       stage.client.fault = ({ verb }) => (verb === 'apply' && faults-- > 0 ? conflict : undefined);
       const before = stage.client.writes.length;
       await stage.edit('a', { text: 'y' });
-      await until('it is healed', async () => (await mapIn(stage, 'a'))?.data?.['text'] === 'y');
+      await eventually('it is healed', async () => (await mapIn(stage, 'a'))?.data?.['text'] === 'y');
       expect(stage.client.writes.length - before).to.equal(writes);
     });
   }
@@ -524,7 +524,7 @@ describe('a dependent on a cluster', function () {
         ? new TooManyRequests({ message: 'slow down', status: 429, reason: 'TooManyRequests', ref })
         : undefined;
     await stage.page('a', { text: 'x' });
-    await until('it is there', () => mapIn(stage, 'a'));
+    await eventually('it is there', () => mapIn(stage, 'a'));
     expect(stage.errors.length).to.be.at.least(1);
   });
 
@@ -534,7 +534,7 @@ describe('a dependent on a cluster', function () {
     await ran(stage);
     const { uid } = (await mapIn(stage, 'a'))?.metadata ?? {};
     await stages.cluster.client.send({ verb: 'delete', kind: configMaps, key: stage.key('a') });
-    await until('it is there again', async () => {
+    await eventually('it is there again', async () => {
       const found = await mapIn(stage, 'a');
       return found !== undefined && found.metadata.uid !== uid;
     });
@@ -571,21 +571,21 @@ describe('a dependent that is not always active', function () {
     const stage = await stages.set(() => [{ use: optional('x'), active: isWanted('x') }]);
     await stage.page('a', {});
     await stage.page('b', {});
-    await until('both have run', () => stage.runs.length >= 2);
+    await eventually('both have run', () => stage.runs.length >= 2);
     expect(watches(stage)).to.equal(0);
     await stage.edit('a', { x: true });
     await stage.edit('b', { x: true });
     const made = (name: string) => read(stages.cluster, configMaps, stage.key(name));
-    await until('both are made', async () => (await made('a-x')) && (await made('b-x')));
-    await until('it is watched', () => watches(stage) === 1);
+    await eventually('both are made', async () => (await made('a-x')) && (await made('b-x')));
+    await eventually('it is watched', () => watches(stage) === 1);
     await stage.edit('a', { x: false });
-    await until('a has run', () => stage.runs.filter((run) => run.endsWith('a')).length >= 3);
+    await eventually('a has run', () => stage.runs.filter((run) => run.endsWith('a')).length >= 3);
     expect(watches(stage)).to.equal(1);
     await stage.edit('b', { x: false });
-    await until('nobody watches', () => watches(stage) === 0);
+    await eventually('all watches have ended', () => watches(stage) === 0);
     expect(await made('a-x')).to.not.equal(undefined);
     await stage.edit('a', { x: true });
-    await until('it is watched again', () => watches(stage) === 1);
+    await eventually('it is watched again', () => watches(stage) === 1);
     expect(await stage.again('a')).to.deep.equal([]);
   });
 
@@ -595,18 +595,18 @@ describe('a dependent that is not always active', function () {
       { use: optional('y', 'shared'), active: isWanted('y') },
     ]);
     await stage.page('a', { x: true, y: true });
-    await until('both are made', async () => {
+    await eventually('both are made', async () => {
       const made = await Promise.all(
         ['a-x', 'a-y'].map((name) => read(stages.cluster, configMaps, stage.key(name))),
       );
       return made.every((object) => object !== undefined);
     });
-    await until('it is watched', () => watches(stage) === 1);
+    await eventually('it is watched', () => watches(stage) === 1);
     await stage.edit('a', { x: false });
-    await until('it has run', () => stage.runs.length >= 2);
+    await eventually('it has run', () => stage.runs.length >= 2);
     expect(watches(stage)).to.equal(1);
     await stage.edit('a', { y: false });
-    await until('nobody watches', () => watches(stage) === 0);
+    await eventually('all watches have ended', () => watches(stage) === 0);
   });
 
   it('RUN-85: is no longer watched after its primary is gone', async () => {
@@ -617,11 +617,11 @@ describe('a dependent that is not always active', function () {
     });
     const stage = await stages.set(() => [{ use, active: () => true }]);
     await stage.page('a');
-    await until('it is watched', () => watches(stage) === 1);
-    await until('it has run', () => stage.runs.length > 0);
+    await eventually('it is watched', () => watches(stage) === 1);
+    await eventually('it has run', () => stage.runs.length > 0);
     await stage.remove('a');
-    await until('the page is gone', async () => !(await stage.read('a')));
-    await until('nobody watches', () => watches(stage) === 0);
+    await eventually('the page is gone', async () => !(await stage.read('a')));
+    await eventually('all watches have ended', () => watches(stage) === 0);
     expect(await read(stages.cluster, configMaps, stage.key('a'))).to.equal(undefined);
   });
 });

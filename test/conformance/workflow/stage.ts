@@ -13,12 +13,12 @@ import {
   read,
   startOperatorCluster,
   startProcess,
-  until,
   type OperatorCluster,
   type OperatorProcess,
   type Page,
   type WatchedClient,
 } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 export type Nodes = (namespace: string) => readonly NodeSpec<Page>[];
 
@@ -142,7 +142,7 @@ async function setStage(
       const before = client.writes.length;
       const ended = runs.length;
       controller?.enqueue(key(name), 'test');
-      await until('another run has ended', () => runs.length > ended);
+      await eventually('another run has ended', () => runs.length > ended);
       return client.writes.slice(before);
     },
     async restart() {

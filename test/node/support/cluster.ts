@@ -138,7 +138,7 @@ export const isReady = ({ metadata, status }: Pod): boolean =>
 
 /** Installs the product of this tree, or changes what is installed, and waits until it is ready. */
 export function install(options: readonly string[] = [], image: string = images.product): void {
-  espalier('install', '--image', image, ...options);
+  espalier('install', '-A', '--image', image, ...options);
   rolledOut('espalier');
 }
 

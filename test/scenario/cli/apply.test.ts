@@ -1,4 +1,5 @@
 /** `espalier apply`, `espalier new` and `espalier blueprints inline` on the embedded server with all controllers. */
+import { selfCommand } from '../../../src/cli/self-command.ts';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,7 +18,8 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
 import { TestRegistry } from '../../support/registry.ts';
-import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+import { fakeTerminal, type FakeTerminal, runUntilTimeout } from '../../unit/cli/terminal.ts';
+import { timeoutOption } from '../../support/patience.ts';
 
 const samples = join(import.meta.dirname, '../../../docs/samples');
 const NAMESPACE = 'proj';
@@ -158,7 +160,7 @@ describe('espalier apply', function () {
       ),
       'writer/blueprint.yaml': blueprint('Succeeded'),
     });
-    const { code, output, errors } = await apply('--reconcile', '--wait', '--timeout', '60s');
+    const { code, output, errors } = await apply('--reconcile', '--wait', ...timeoutOption());
     expect(errors).to.equal('');
     expect(code).to.equal(0);
     expect(output).to.match(/^installation\/writer created\ninstallation\/reader created\n/);
@@ -167,7 +169,7 @@ describe('espalier apply', function () {
     expect(output).not.to.contain('basic');
     const { status } = (await read<Installation>(installationKind, 'reader'))!;
 
-    const again = await apply('--reconcile', '--wait', '--timeout', '60s');
+    const again = await apply('--reconcile', '--wait', ...timeoutOption());
     expect(again.code).to.equal(0);
     expect((await read<Installation>(installationKind, 'reader'))?.status?.jobID).not.to.equal(status?.jobID);
     // Without a request there is no job to wait for.
@@ -182,7 +184,7 @@ describe('espalier apply', function () {
     });
     await apply('--set', 'failing');
     rmSync(join(folder, 'a.yaml'));
-    const options = ['--reconcile', '--wait', '--timeout', '60s', '--set', 'failing', '--prune', '--yes'];
+    const options = ['--reconcile', '--wait', ...timeoutOption(), '--set', 'failing', '--prune', '--yes'];
     const { code, output, errors } = await apply(...options);
     expect(code).to.equal(1);
     expect(output).to.match(/^failing +Installation +✖ Failed/m);
@@ -194,10 +196,15 @@ describe('espalier apply', function () {
 
   it('--wait gives up after the timeout', async () => {
     write({ 'web.yaml': installation('slow'), 'blueprint/blueprint.yaml': blueprint('Progressing') });
-    const { code, errors } = await apply('--reconcile', '--wait', '--timeout', '1s');
-    expect([code, errors]).to.deep.equal([
+    const env = { KUBECONFIG: server.kubeconfigFile };
+    const { code, terminal } = await runUntilTimeout(
+      ['apply', folder, '--reconcile', '--wait'],
+      'DeployItem',
+      env,
+    );
+    expect([code, terminal.errors]).to.deep.equal([
       1,
-      'error: timed out; jobs of slow have not ended, watch them with: espalier installations inspect --watch\n',
+      `error: timed out; jobs of ${NAMESPACE}/slow have not ended, watch them with: ${selfCommand()} installations inspect slow -n ${NAMESPACE} --watch\n`,
     ]);
     await espalier(['installations', 'interrupt', 'slow']);
   });
@@ -363,7 +370,7 @@ spec:
       const options = ['--repository', repository, '--plain-http', '--reconcile'];
       await apply(...options, '--dry-run');
       expect(registry.seen).to.deep.equal([]);
-      const { code, output, errors } = await apply(...options, '--wait', '--timeout', '60s');
+      const { code, output, errors } = await apply(...options, '--wait', ...timeoutOption());
       expect(errors).to.equal('');
       expect(code).to.equal(0);
       expect(output).to.match(
@@ -380,8 +387,7 @@ spec:
       'apply',
       join(samples, 'hello-landscape'),
       '--wait',
-      '--timeout',
-      '100s',
+      ...timeoutOption(),
     ]);
     expect(errors).to.equal('');
     expect(code).to.equal(0);
@@ -417,7 +423,7 @@ spec:
       expect([created.code, created.errors]).to.deep.equal([0, '']);
       const lint = await espalier(['blueprints', 'lint', '--strict', join(to, 'blueprint')]);
       expect(lint.output).to.equal('no problems found in 1 blueprint\n');
-      const { code, output, errors } = await espalier(['apply', to, '--wait', '--timeout', '100s']);
+      const { code, output, errors } = await espalier(['apply', to, '--wait', ...timeoutOption()]);
       expect([code, errors]).to.deep.equal([0, '']);
       expect(output).to.match(new RegExp(`^${name} +Installation +✔ Succeeded`, 'm'));
       expect(output).not.to.contain('skeleton');

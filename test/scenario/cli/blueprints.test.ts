@@ -15,6 +15,7 @@ import type { Obj, View } from '../../../src/runtime/types.ts';
 import { blueprint, rendersItself } from '../../support/landscape.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 import { sound } from '../../unit/blueprint/lint/sound.ts';
+import { timeoutOption } from '../../support/patience.ts';
 
 const samples = join(import.meta.dirname, '../../../docs/samples');
 const landscape = join(samples, 'hello-landscape/blueprint');
@@ -636,7 +637,7 @@ spec:
 
     it('shows the same deploy items that they create', async () => {
       const job = ['inst', 'reconcile', sample.installation, '--kubeconfig', server.kubeconfigFile];
-      expect((await espalier(...job, '--wait', '--timeout', '60s')).errors).to.equal('');
+      expect((await espalier(...job, '--wait', ...timeoutOption())).errors).to.equal('');
       const { deployItems: made } = await collect(landscaper.client, sample.namespace);
       expect(made).to.have.length(4);
       const args = ['-f', write({ 'imports.yaml': imports }), '-e', write({ 'exports.yaml': exports })];

@@ -1,4 +1,9 @@
 /** `espalier __complete`, which shells and kubectl run for the possible last words of a line. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
@@ -10,6 +15,8 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { kubeconfigOf } from '../../support/hostile-server.ts';
 import { root } from '../../support/landscape.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
@@ -47,11 +54,11 @@ const objects = [
 describe('the last words of a line', () => {
   let server: Embedded;
   before(async () => {
-    const [clock, log] = [systemClock, silentLogger];
+    const log = silentLogger;
     server = await startEmbedded({ simulate: false, controllers: ['none'], log, namespace: 'empty' });
     const kubeconfig = { text: server.kubeconfig };
-    const client = createClient(await connect({ kubeconfig, userAgent: 'test', clock, log }));
-    await ensureCrds(client, clock, log, { hasJournal: true });
+    const client = createClient(await connect({ kubeconfig, userAgent: 'test', clock: systemClock, log }));
+    await ensureCrds(client, systemClock, log, { hasJournal: true });
     await applyAll(client, [namespaceObject('proj'), ...objects.map(inProject)]);
     for (const number of [1, 2])
       await client.send({ verb: 'create', kind: jobRecordKind, object: inProject(job(number)) });
@@ -60,7 +67,8 @@ describe('the last words of a line', () => {
   after(() => server.close());
 
   async function answer(words: readonly string[], env = { KUBECONFIG: server.kubeconfigFile }) {
-    const terminal = fakeTerminal({ env });
+    // Its time stands still, so that it does not give up on a busy machine.
+    const terminal = fakeTerminal({ env, clock: new FakeClock() });
     expect(await runProgram(['__complete', ...words], terminal)).to.equal(0);
     expect(terminal.errors).to.equal('');
     return terminal.output.trimEnd().split('\n');
@@ -141,5 +149,29 @@ describe('the last words of a line', () => {
 
   it('are none, without an error, if the cluster is not available', async () => {
     expect(await answer(['plan', ''], { KUBECONFIG: '/does/not/exist' })).to.deep.equal([':4']);
+  });
+
+  it('are none if the cluster has not answered after two seconds', async () => {
+    const silent = createServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const clock = new FakeClock();
+    const { port } = silent.address() as AddressInfo;
+    const file = join(mkdtempSync(join(tmpdir(), 'espalier-complete-')), 'kubeconfig');
+    writeFileSync(file, kubeconfigOf(`http://127.0.0.1:${String(port)}`));
+    const terminal = fakeTerminal({ env: { KUBECONFIG: file }, clock });
+    try {
+      const asked = once(silent, 'connection') as Promise<[Socket]>;
+      const completed = runProgram(['__complete', 'plan', ''], terminal);
+      const [socket] = await asked;
+      await once(socket, 'data');
+      await clock.advance(1_999);
+      expect(terminal.output).to.equal('');
+      await clock.advance(1);
+      expect([await completed, terminal.output, terminal.errors]).to.deep.equal([0, ':4\n', '']);
+    } finally {
+      silent.close();
+      rmSync(dirname(file), { recursive: true });
+    }
   });
 });

@@ -7,7 +7,6 @@ import type { DeployItemTemplate } from '../../../src/api/kinds/execution.ts';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import type { Allowances } from '../../../src/cli/console/in-cluster/allowances.ts';
 import type { Plan } from '../../../src/cli/console/wire.ts';
-import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
 import {
   LANDSCAPES,
   named,
@@ -18,6 +17,7 @@ import {
 import { root } from '../../support/landscape.ts';
 import { skip, WITHOUT_PROC } from '../../support/skip.ts';
 import { collected, installation } from '../../unit/cli/given.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const PLANNING = [
   {
@@ -131,20 +131,17 @@ describe('plans of the console in the cluster, for users with different rights',
     expect(second.body).to.contain('another plan of yours');
     await owner.close();
     await first.catch(() => undefined);
-    while (commandOf(pid) !== '') await sleep(clock, 20);
+    await eventually('the process that plans has ended', () => commandOf(pid) === '');
   });
 });
 
 /** The id of the running process that plans. */
-async function planProcess(): Promise<string> {
-  for (;;) {
-    const found = readdirSync('/proc').find(
+const planProcess = (): Promise<string> =>
+  eventually('a process plans', () =>
+    readdirSync('/proc').find(
       (name) => /^\d+$/.test(name) && isOwnChild(name) && commandOf(name).includes('--kubeconfig-stdin'),
-    );
-    if (found !== undefined) return found;
-    await sleep(clock, 20);
-  }
-}
+    ),
+  );
 
 const isOwnChild = (pid: string): boolean =>
   fileOf(pid, 'status').includes(`PPid:\t${String(process.pid)}\n`);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
 import { GROUP } from '../../../src/api/labels.ts';
 import type { LogLines, PodList } from '../../../src/cli/console/wire.ts';
-import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { secureRng } from '../../../src/lib/secure-rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { Deployment, Pod } from '../../../src/runtime/core-kinds.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../support/console-rights.ts';
 import { collected, execution, installation, item } from '../../unit/cli/given.ts';
 import { ask, consoleOf, cookieOf } from '../../unit/console/parts.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const TARGETS = [{ apiGroups: [GROUP], resources: ['targets'], verbs: ['get'] }];
 const PODS = [
@@ -74,13 +75,12 @@ describe('pods in the console, for users with different rights', function () {
   });
   after(() => stage?.close());
 
-  async function runningPod(admin: Client): Promise<string> {
-    for (;;) {
+  const runningPod = (admin: Client): Promise<string> =>
+    eventually('a pod runs', async () => {
       for await (const { items } of admin.list(Pod, { namespace: NAMESPACE }))
         for (const { metadata, status } of items) if (status?.phase === 'Running') return metadata.name;
-      await sleep(clock, 50);
-    }
-  }
+      return undefined;
+    });
 
   const inCluster = (user: string, target: string, isAllowed = false) =>
     stage.login(user, landscape(target), { targets: isAllowed });

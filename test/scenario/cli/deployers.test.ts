@@ -6,13 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runProgram } from '../../../src/cli/program.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { PATIENCE_MS } from '../../support/conformance.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const SUBJECT = `
 type: example.org/skeleton
 succeeds: { apiVersion: skeleton.example.org/v1, kind: ProviderConfiguration, greeting: hello }
 `;
+const PATIENCE = ['--patience', String(PATIENCE_MS / 1000)];
 const MAIN = ['--conditions=espalier-source', '--import=tsx', 'docs/samples/deployers/skeleton/main.ts'];
 
 describe('espalier deployers', function () {
@@ -76,7 +78,8 @@ describe('espalier deployers', function () {
     };
 
     it('starts a deployer, reports check by check, and stops it', async () => {
-      const { code, out } = await run('check', subject(SUBJECT), '--', process.execPath, ...MAIN);
+      const args = [...PATIENCE, '--', process.execPath, ...MAIN];
+      const { code, out } = await run('check', subject(SUBJECT), ...args);
       expect(out).to.contain('✓ ends a job with phase, job id and time in one write');
       expect(out).to.match(/\n1\d passed, 0 failed, \d skipped\n$/);
       expect(code).to.equal(0);
@@ -84,7 +87,7 @@ describe('espalier deployers', function () {
 
     it('fails with its observation if a check fails', async () => {
       const broken = SUBJECT.replace('greeting: hello', 'greeting: 5');
-      const args = ['--only', 'end', '--', process.execPath, ...MAIN];
+      const args = [...PATIENCE, '--only', 'end', '--', process.execPath, ...MAIN];
       const { code, out } = await run('check', subject(broken), ...args);
       expect(out)
         .to.contain('status.phase is "Failed", expected "Succeeded"')
@@ -115,7 +118,7 @@ describe('espalier deployers', function () {
       try {
         const exit = once(program, 'exit') as Promise<[number | null]>;
         const noted = (): string[] => (existsSync(started) ? readFileSync(started, 'utf8').split(' ') : []);
-        while (noted().length < 2 && program.exitCode === null) await sleep(systemClock, 50);
+        await eventually('the deployer runs', () => noted().length >= 2 || program.exitCode !== null);
         const [pid, kubeconfig = ''] = noted();
         expect(existsSync(kubeconfig)).to.equal(true);
         program.kill('SIGINT');

@@ -95,7 +95,9 @@ describe('espalier doctor --fix', function () {
     const blanket = await doctor(undefined, '--yes');
     expect(blanket.terminal.errors).to.contain('--yes needs --check with the name of the check to fix');
     const typo = await doctor(undefined, '--yes', '--check', 'orphans');
-    expect(typo.terminal.errors).to.contain('--check orphans is not a check; use one of phase-without-job');
+    expect(typo.terminal.errors).to.contain(
+      '--check orphans is not a check; use one of controllers-not-running',
+    );
     expect(await names(dataObjectKind)).to.deep.equal(['a', 'c']);
     const { code, terminal } = await doctor(undefined, '--yes', '--check', 'orphaned-export');
     expect(terminal.output).to.contain('no findings remain');

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind } from '../../../src/api/kinds/installation.ts';
-import { FINALIZER } from '../../../src/api/labels.ts';
+import { targetKind } from '../../../src/api/landscaper-kinds.ts';
+import { API_VERSION, FINALIZER, labels } from '../../../src/api/labels.ts';
 import { startEmbedded, type Embedded } from '../../../src/cli/composition/embedded.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
@@ -17,6 +18,8 @@ import { failedLandscape } from '../../unit/cli/given.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
 const NAMESPACE = 'proj';
+/** A copy of the target `cluster` in the scope of an installation. */
+const COPY = 'pqyjmbqrqvxd2d6s2k2fvvjxsbc6ag27';
 const KINDS: readonly Kind[] = [installationKind, executionKind, deployItemKind];
 
 describe('force-delete on the command line', () => {
@@ -42,6 +45,16 @@ describe('force-delete on the command line', () => {
       metadata: { name: 'web', namespace: NAMESPACE },
     };
     await client.send({ verb: 'create', kind: configMapKind, object: object });
+    await client.send({
+      verb: 'create',
+      kind: targetKind,
+      object: {
+        apiVersion: API_VERSION,
+        kind: 'Target',
+        metadata: { name: COPY, namespace: NAMESPACE, labels: { [labels.dataKey]: 'cluster' } },
+        spec: { type: 'landscaper.gardener.cloud/kubernetes-cluster' },
+      },
+    });
     for (const each of failedLandscape()) {
       const kind = KINDS.find((k) => k.kind === each.kind) as Kind;
       const metadata = { ...each.metadata, finalizers: [FINALIZER] };
@@ -58,6 +71,12 @@ describe('force-delete on the command line', () => {
         lastError: undefined,
         ...(each.kind === 'DeployItem' && { providerStatus }),
       };
+      if (each.kind === 'DeployItem') {
+        const spec = { target: { name: COPY, namespace: NAMESPACE } };
+        const key = `${NAMESPACE}/${stored.name}`;
+        const changed = await client.send({ verb: 'merge', kind, key, body: { spec } });
+        Object.assign(stored, { resourceVersion: changed.metadata.resourceVersion });
+      }
       const body = { ...each, metadata: { resourceVersion: stored.resourceVersion }, status };
       await client.send({ verb: 'merge', kind, key: `${NAMESPACE}/${stored.name}`, body, sub: 'status' });
     }
@@ -67,12 +86,13 @@ describe('force-delete on the command line', () => {
     await server.close();
   });
 
-  const run = async (answer: string | undefined, ...more: string[]): Promise<[number, FakeTerminal]> => {
+  const run = (answer: string | undefined, ...more: string[]) => runWith(answer, 'app', ...more);
+  const runWith = async (answer: string | undefined, ...args: string[]): Promise<[number, FakeTerminal]> => {
     const terminal = fakeTerminal({
       env: { KUBECONFIG: server.kubeconfigFile },
       ask: () => Promise.resolve(answer),
     });
-    return [await runProgram(['inst', 'force-delete', 'app', ...more], terminal), terminal];
+    return [await runProgram(['inst', 'force-delete', ...args], terminal), terminal];
   };
 
   async function left(): Promise<string[]> {
@@ -88,7 +108,8 @@ describe('force-delete on the command line', () => {
     const [code, terminal] = await run(undefined, '--dry-run');
     expect(code).to.equal(0);
     expect(terminal.output)
-      .to.contain('ConfigMap proj/web')
+      .to.contain('has installed stays on target cluster:')
+      .and.contain('ConfigMap proj/web')
       .and.contain('- would delete deployItem app-web-x');
     expect(await left()).to.deep.equal(ALL);
   });
@@ -119,4 +140,29 @@ describe('force-delete on the command line', () => {
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(/^error: there is no installation app in namespace proj; .*-n.*-A\n$/);
   });
+
+  it('deletes all installations of the namespace with --all, whose name confirms it', async () => {
+    const create = async (name: string): Promise<void> => {
+      const metadata = { name, namespace: NAMESPACE, finalizers: [FINALIZER] };
+      const spec = { blueprint: { inline: { filesystem: {} } } };
+      const object = { apiVersion: API_VERSION, kind: 'Installation', metadata, spec };
+      await client.send({ verb: 'create', kind: installationKind, object });
+    };
+    await create('one');
+    await create('two');
+    const [refused] = await runWith('one', '--all');
+    expect([refused, await left()]).to.deep.equal([1, ['Installation one', 'Installation two']]);
+    const [code, terminal] = await runWith(NAMESPACE, '--all');
+    expect(code, terminal.errors).to.equal(0);
+    expect(await left()).to.deep.equal([]);
+  });
+
+  for (const args of [[], ['one', '--all']])
+    it(`needs either a name or --all: ${args.join(' ') || 'nothing'}`, async () => {
+      const [code, terminal] = await runWith(undefined, ...args);
+      expect([code, terminal.errors]).to.deep.equal([
+        2,
+        'error: name one installation, or add --all for all installations of the namespace\n',
+      ]);
+    });
 });

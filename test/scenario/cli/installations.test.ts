@@ -19,7 +19,8 @@ import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import { failedLandscape, installation } from '../../unit/cli/given.ts';
-import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+import { timeoutOption } from '../../support/patience.ts';
+import { fakeTerminal, runUntilTimeout, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
 const NAMESPACE = 'proj';
 
@@ -45,11 +46,11 @@ describe('installations on the command line, without controllers', () => {
       log: silentLogger,
       namespace: NAMESPACE,
     });
-    const clock = systemClock;
+    const kubeconfig = { text: server.kubeconfig };
     client = createClient(
-      await connect({ kubeconfig: { text: server.kubeconfig }, userAgent: 'test', clock, log: silentLogger }),
+      await connect({ kubeconfig, userAgent: 'test', clock: systemClock, log: silentLogger }),
     );
-    await ensureCrds(client, clock, silentLogger);
+    await ensureCrds(client, systemClock, silentLogger);
     await applyAll(client, [namespaceObject(NAMESPACE), namespaceObject('empty')]);
     for (const object of failedLandscape()) await createWithStatus(client, object);
   });
@@ -252,6 +253,35 @@ describe('installations on the command line, without controllers', () => {
     expect(await operationOf()).to.equal('interrupt');
   });
 
+  it('reconcile --all requests a job of every root, and of no other installation', async () => {
+    const started = await espalier(server, 'inst', 'reconcile', '--all');
+    expect([started.code, started.terminal.errors]).to.deep.equal([0, '']);
+    const requested: string[] = [];
+    const roots: string[] = [];
+    for await (const { items } of client.list(installationKind, { namespace: NAMESPACE })) {
+      for (const { metadata } of items) {
+        if (!metadata.ownerReferences) roots.push(metadata.name);
+        if (metadata.annotations?.[annotations.operation] === 'reconcile') requested.push(metadata.name);
+      }
+    }
+    expect(requested).to.deep.equal(roots).and.to.contain('app').and.not.to.contain('db');
+    for (const name of roots)
+      expect(started.terminal.output).to.contain(`${NAMESPACE}/${name}: a job was requested`);
+  });
+
+  for (const [why, args] of [
+    ['neither a name nor --all is given', []],
+    ['both are given', ['app', '--all']],
+    ['all namespaces are meant, but not all roots', ['app', '-A']],
+    ['it should wait for all', ['--all', '--wait']],
+  ] as const)
+    it(`reconcile says what to do if ${why}`, async () => {
+      const { code, terminal } = await espalier(server, 'inst', 'reconcile', ...args);
+      expect([code, terminal.errors]).to.satisfy(
+        ([c, e]: [number, string]) => c === 2 && e.includes('--all'),
+      );
+    });
+
   it('DEP-92: reconcile accepts only roots', async () => {
     const { code, terminal } = await espalier(server, 'inst', 'reconcile', 'db');
     expect(code).to.equal(1);
@@ -272,7 +302,7 @@ describe('installations on the command line, without controllers', () => {
   it('reconcile --wait stops at its timeout and says how to continue', async () => {
     await createWithStatus(client, installation('busy', { phase: 'Progressing' }));
     const wait = (name: string) =>
-      espalier(server, 'inst', 'reconcile', name, '--wait', '--timeout', '200ms');
+      runUntilTimeout(['inst', 'reconcile', name, '--wait'], name, { KUBECONFIG: server.kubeconfigFile });
     const { code, terminal } = await wait('busy');
     expect(code).to.equal(1);
     expect(terminal.errors).to.match(
@@ -281,8 +311,17 @@ describe('installations on the command line, without controllers', () => {
     const idle = await wait('app');
     expect(idle.code).to.equal(1);
     expect(idle.terminal.errors).to.match(
-      /^error: timed out; no job is running, .*inspect app -n proj --watch\n$/,
+      /^error: timed out; the job was requested, but no controller has started it; .*inspect app -n proj --watch\n$/,
     );
+  });
+
+  it('accepts the names that inspect and progress print', async () => {
+    const shown = async (...args: string[]): Promise<string> =>
+      (await espalier(server, 'inst', 'inspect', ...args)).terminal.output.split('\n')[0] ?? '';
+    expect(await shown('app/db')).to.equal('[❌ Failed] Installation db');
+    expect(await shown(`${NAMESPACE}/db`, '-n', 'empty')).to.equal('[❌ Failed] Installation db');
+    const { terminal } = await espalier(server, 'inst', 'reconcile', 'app/db');
+    expect(terminal.errors).to.contain('db belongs to app');
   });
 
   it('reconcile reports that the job of a suspended root has to wait, and does not wait for it', async () => {
@@ -324,8 +363,7 @@ describe('reconcile --wait, with controllers', () => {
       'reconcile',
       'fine',
       '--wait',
-      '--timeout',
-      '20s',
+      ...timeoutOption(),
     );
     expect(terminal.errors).to.equal('');
     expect(code).to.equal(0);
@@ -340,8 +378,7 @@ describe('reconcile --wait, with controllers', () => {
       'reconcile',
       'broken',
       '--wait',
-      '--timeout',
-      '20s',
+      ...timeoutOption(),
     );
     expect(code).to.equal(1);
     expect(terminal.output).to.match(/pretended +DeployItem +✖ Failed/);

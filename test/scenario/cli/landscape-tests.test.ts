@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { runProgram } from '../../../src/cli/program.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { timeoutOption } from '../../support/patience.ts';
 
 const samples = join(import.meta.dirname, '../../../docs/samples');
 
@@ -16,7 +17,7 @@ interface Run {
 
 async function test(...args: readonly string[]): Promise<Run> {
   const terminal = fakeTerminal();
-  const code = await runProgram(['test', ...args, '--timeout', '5m'], terminal);
+  const code = await runProgram(['test', ...args, ...timeoutOption(300_000)], terminal);
   const { output, errors } = terminal;
   return { code, output, errors };
 }

@@ -23,9 +23,10 @@ import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
-import { until } from '../../support/operators.ts';
+
 import { freePort } from '../../support/ports.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const root = join(import.meta.dirname, '../../..');
 /** Options of Node.js that run TypeScript, and the sources of this package. */
@@ -151,14 +152,14 @@ describe('espalier operators new', function () {
         env: { ...env, KUBECONFIG: 'kubeconfig', CONVERSION_URL: `https://127.0.0.1:${String(port)}` },
       });
       try {
-        await until('the operator converts', async () => {
+        await eventually('the operator converts', async () => {
           const { spec } = await client.get(CustomResourceDefinition, 'networkpolicies.net.example.com');
           return JSON.stringify(spec.conversion).includes(String(port));
         });
         await install('example-older.yaml', kindOf('v1beta2'));
         const newer = () => client.get(kindOf('v1'), 'default/hello-older');
         expect((await newer()).spec).to.include({ message: 'hello', port: 8080 });
-        await until('it is reconciled', async () => (await newer()).status?.ready);
+        await eventually('it is reconciled', async () => (await newer()).status?.ready);
         await install('example.yaml', kindOf('v1'));
         const older = await client.get(kindOf('v1beta2'), 'default/hello');
         expect(older.spec).to.deep.equal({ text: 'hello', replicas: 1 });

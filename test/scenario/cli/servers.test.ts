@@ -62,9 +62,9 @@ class Program {
 const espalier = (...args: string[]): Program => new Program(['src/cli/main.ts', ...args]);
 
 async function clientFor(kubeconfigFile: string): Promise<Client> {
-  const clock = systemClock;
+  const kubeconfig = { file: kubeconfigFile };
   return createClient(
-    await connect({ kubeconfig: { file: kubeconfigFile }, userAgent: 'test', clock, log: silentLogger }),
+    await connect({ kubeconfig, userAgent: 'test', clock: systemClock, log: silentLogger }),
   );
 }
 

@@ -11,6 +11,7 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
+import { timeoutOption } from '../../support/patience.ts';
 
 const tutorial = join(import.meta.dirname, '../../../docs/tutorial');
 const folderOf = (step: string): string => join(tutorial, step);
@@ -29,7 +30,7 @@ const withServer = (use: (server: Server) => Promise<void>): Promise<void> =>
       const terminal = fakeTerminal({ env: { KUBECONFIG: embedded.kubeconfigFile } });
       return Object.assign(terminal, { code: await runProgram(args, terminal) });
     };
-    const apply = (folder: string) => run('apply', folder, '--wait', '--timeout', '60s');
+    const apply = (folder: string) => run('apply', folder, '--wait', ...timeoutOption());
     return use({ client: landscaper.client, run, apply });
   });
 
@@ -121,7 +122,7 @@ describe('the tutorial', function () {
     );
     expect(tested).to.deep.equal(['5-tests']);
     const terminal = fakeTerminal();
-    const code = await runProgram(['test', folderOf('5-tests'), '--timeout', '5m'], terminal);
+    const code = await runProgram(['test', folderOf('5-tests'), ...timeoutOption(300_000)], terminal);
     expect(terminal.output).to.match(/\n4 passed in /);
     expect(code).to.equal(0);
   });

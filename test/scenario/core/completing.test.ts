@@ -197,11 +197,14 @@ describe('the end of a job', () => {
     );
     const a = await scene.until('a', () => scene.child('stack', 'a')?.metadata.name);
     await scene.waiting(a, 'app');
-    const began = performance.now();
-    await scene.answer(a, 'app');
-    const b = scene.child('stack', 'b')?.metadata.name ?? '';
-    await scene.finished(b, 'Succeeded');
-    expect(performance.now() - began).to.be.lessThan(1_000);
+    const release = here.cluster.clock.hold();
+    try {
+      await scene.answer(a, 'app');
+      const b = scene.child('stack', 'b')?.metadata.name ?? '';
+      await scene.finished(b, 'Succeeded');
+    } finally {
+      release();
+    }
     await scene.finished('stack', 'Succeeded');
   });
 

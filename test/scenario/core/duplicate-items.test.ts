@@ -7,23 +7,23 @@ import { TransportError } from '../../../src/runtime/errors.ts';
 import type { Client, Frame, Obj } from '../../../src/runtime/types.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { child, mockItem, root } from '../../support/landscape.ts';
+import { pause } from '../../support/waiting.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 /** Longer than the first retries of a reconcile take. */
 const LATE_MS = 1_500;
-
-const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Every create takes effect but seems to fail, once for each name; events are late. Events of objects that existed
  * before arrive in time: a shared server holds many, and one after the other would take minutes.
  */
 function lossy(client: Client): Client {
-  const started = Math.floor(Date.now() / 1000) * 1000;
+  const started = Math.floor(systemClock.wall() / 1000) * 1000;
   const lost = new Set<string>();
   async function* late<T extends Obj>(frames: AsyncIterable<Frame<T>>): AsyncGenerator<Frame<T>> {
     for await (const frame of frames) {
       const isNew = 'object' in frame && Date.parse(frame.object.metadata.creationTimestamp ?? '') >= started;
-      if (isNew) await later(LATE_MS);
+      if (isNew) await pause(LATE_MS);
       yield frame;
     }
   }

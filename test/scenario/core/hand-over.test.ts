@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { FINALIZER, annotations } from '../../../src/api/labels.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
 import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import type { Obj, View } from '../../../src/runtime/types.ts';
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
@@ -21,6 +20,7 @@ import {
   web,
 } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { eventually } from '../../support/waiting.ts';
 
 /** The state in which upstream leaves an installation after it has set its context. */
 const adopted = (installation: Installation): Installation => ({
@@ -231,7 +231,7 @@ describe('controllers that take over', function () {
     };
     await change('add');
     try {
-      while (!(await isKnown())) await sleep(systemClock, 50);
+      await eventually('the server knows the field', isKnown);
       await start();
       await scene.create(web({ annotations: {}, spec: { future: 1 } }));
       const made = await scene.until('the finalizer', () => {
@@ -245,7 +245,7 @@ describe('controllers that take over', function () {
     } finally {
       // Later tests may use the same server.
       await change('remove');
-      while (await isKnown()) await sleep(systemClock, 50);
+      await eventually('the server does not know the field', async () => !(await isKnown()));
     }
   });
 });

@@ -18,6 +18,7 @@ import {
   root,
   web,
 } from '../../support/landscape.ts';
+import { eventually } from '../../support/waiting.ts';
 
 interface Event extends Obj {
   readonly reason?: string;
@@ -66,11 +67,11 @@ describe('a suspended root', () => {
       }
       return items.filter(({ reason }) => reason === 'IgnoreHasNoEffect').map(({ note = '' }) => note);
     };
-    let notes = await told();
-    for (let tries = 0; notes.length === 0 && tries < 50; tries++) {
+    const notes = await eventually('the event is written', async () => {
       await scene.calm();
-      notes = await told();
-    }
+      const found = await told();
+      return found.length > 0 && found;
+    });
     expect(notes).to.have.length(1);
     expect(notes[0]).to.contain(annotations.suspended);
   });

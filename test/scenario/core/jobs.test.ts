@@ -169,6 +169,25 @@ describe('jobs', () => {
     expect(scene.jobs('web')).to.have.length(1);
   });
 
+  it('reconcile-if-changed starts one job of a new root that fails before it has read anything', async () => {
+    const scene = await here.scene();
+    const broken = root('twice');
+    broken.spec.blueprint = { ref: { resourceName: 'blueprint' } };
+    broken.spec.componentDescriptor = {
+      ref: {
+        repositoryContext: { type: 'local', baseUrl: 'none.ctf' },
+        componentName: 'example.org/a',
+        version: '0.1.0',
+      },
+    };
+    broken.metadata.annotations = { ...IF_CHANGED };
+    await scene.create(broken);
+    const { metadata, status } = await scene.finished('twice', 'Failed');
+    await scene.calm();
+    expect(scene.jobs('twice')).to.have.length(1);
+    expect(status?.observedGeneration).to.equal(metadata.generation);
+  });
+
   it('CORE-11: a root without children and items runs to the end', async () => {
     const scene = await here.scene();
     await scene.create(root('empty'));

@@ -1,6 +1,7 @@
 /** The messages for common mistakes: in the status, in events, and in the output of `installations inspect`. */
 import { expect } from 'chai';
 import { inspectText } from '../../../src/cli/tree/print-inspect.ts';
+import { selfCommand } from '../../../src/cli/self-command.ts';
 import { treesOf } from '../../../src/cli/tree/tree.ts';
 import { conditionTypes } from '../../../src/api/conditions.ts';
 import { useCluster } from '../../support/cluster.ts';
@@ -158,7 +159,7 @@ describe('the message', () => {
     await scene.delete('web');
     await scene.until('the deletion is in view', () => scene.installation('web')?.metadata.deletionTimestamp);
     expect(await inspected(scene, 'web')).to.contain(
-      `Waiting: the deletion starts when the running job ends; to end the job now: kubectl annotate installation web -n ${scene.ns} landscaper.gardener.cloud/operation=interrupt`,
+      `Waiting: the deletion starts when the running job ends; to end the job now: ${selfCommand()} installations interrupt web -n ${scene.ns}`,
     );
     await scene.answer('web', 'app');
     await scene.until('the deletion has started', () =>

@@ -144,7 +144,13 @@ describe('sub-installations', () => {
     await scene.setBlueprint('stack', blueprint({ children: [renamed, childB()] }));
     await scene.again('stack', 'Succeeded');
     expect(scene.children('stack', 'a')).to.have.length(0);
-    expect(scene.child('stack', 'z')?.status?.phase).to.equal('Succeeded');
+    const z = scene.child('stack', 'z');
+    expect(z?.status?.phase).to.equal('Succeeded');
+    // The export of z, and the import of b.
+    const stored = [...scene.cluster.world.dataObjects.list(scene.ns)];
+    expect(stored.map(({ data }) => data)).to.deep.equal(['z-out', 'z-out']);
+    const owners = stored.map(({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid).join());
+    expect(owners).to.have.members([z?.metadata.uid, scene.child('stack', 'b')?.metadata.uid]);
   });
 
   it('CORE-41: one is deleted although a remaining sibling imports from it', async () => {

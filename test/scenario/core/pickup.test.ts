@@ -5,9 +5,10 @@ import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const PICKUP_MS = 60_000;
-const ago = (ms: number): string => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
+const ago = (ms: number): string => `${new Date(systemClock.wall() - ms).toISOString().slice(0, 19)}Z`;
 
 /** Gives `lonely` a job that began some time ago. */
 const triggered = (scene: Scene, beganMsAgo: number, more: object = {}): Promise<unknown> =>

@@ -5,13 +5,14 @@ import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { root, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const MINUTE_MS = 60_000;
 const counterOf = (scene: Scene, name: string) => scene.installation(name)?.status?.automaticReconcileStatus;
 
 /** As if its last repetition, or the success that it counts from, were this long ago. */
 async function after(scene: Scene, name: string, minutes: number): Promise<void> {
-  const time = new Date(Date.now() - minutes * MINUTE_MS).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = new Date(systemClock.wall() - minutes * MINUTE_MS).toISOString().replace(/\.\d+Z$/, 'Z');
   await scene.patchStatus(installationKind, name, { automaticReconcileStatus: { lastReconcileTime: time } });
 }
 

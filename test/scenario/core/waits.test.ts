@@ -2,16 +2,17 @@
 import { expect } from 'chai';
 import { deployItemKind } from '../../../src/api/kinds/deployitem.ts';
 import type { Execution } from '../../../src/api/kinds/execution.ts';
-import type { Installation } from '../../../src/api/kinds/installation.ts';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { child, consumer, fakeItem, producer, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 type Waiter = View<Installation> | View<Execution> | undefined;
 const waitOf = (object: Waiter) => object?.status?.conditions?.find(({ type }) => type === 'Waiting');
 const worker = (name: string) => child(name, { items: [fakeItem('app')] });
-const ago = (ms: number): string => `${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`;
+const ago = (ms: number): string => `${new Date(systemClock.wall() - ms).toISOString().slice(0, 19)}Z`;
 
 /** Makes it look as if an item had received its job half a minute ago. */
 async function neglect(scene: Scene, execution: string): Promise<string> {
@@ -82,6 +83,54 @@ describe('a job that waits', () => {
       reason: 'SuccessorsExist',
       message: 'waits for installation consumer',
     });
+  });
+});
+
+describe('an error that a deployer retries', () => {
+  const here = useCluster();
+  const retrying = (message: string, more: object = {}) => ({
+    phase: 'Progressing',
+    lastReconcileTime: ago(0),
+    lastError: {
+      operation: 'o',
+      reason: 'R',
+      message,
+      lastTransitionTime: ago(60_000),
+      lastUpdateTime: ago(0),
+      ...more,
+    },
+  });
+  const messages = (scene: Scene, ...names: readonly string[]): readonly (string | undefined)[] =>
+    names.map(
+      (name) => scene.installation(name)?.status?.conditions?.find(({ type }) => type === 'Ready')?.message,
+    );
+
+  it('is shown by every object above, word for word, without a write for each of its messages', async () => {
+    const scene = await here.scene();
+    await scene.create(stack({ children: [worker('a')] }));
+    const { metadata } = await scene.until('a', () => scene.child('stack', 'a'));
+    const item = await scene.waiting(metadata.name, 'app');
+    const { name } = item.metadata;
+    await scene.patchStatus(deployItemKind, name, retrying('no chart 0'));
+    const text = `deploy item ${name}: no chart 0`;
+    await scene.until('the root shows it', () => messages(scene, 'stack')[0] === text);
+    expect(messages(scene, metadata.name)).to.deep.equal([text]);
+    expect(waitOf(scene.execution(metadata.name))).to.deep.include({
+      reason: 'ReconcileError',
+      message: text,
+    });
+
+    const versions = () => scene.seen(installationKind, 'stack').length;
+    const before = versions();
+    for (let i = 1; i <= 20; i++)
+      await scene.patchStatus(deployItemKind, name, retrying(`no chart ${String(i)}`));
+    await scene.until('the last message is shown', () => messages(scene, 'stack')[0]?.endsWith('chart 20'), {
+      ms: 40_000,
+    });
+    expect(versions() - before).to.be.at.most(4);
+    await scene.answer(metadata.name, 'app');
+    const end = await scene.finished('stack', 'Succeeded');
+    expect(waitOf(end)).to.equal(undefined);
   });
 });
 

@@ -1,5 +1,4 @@
 /** Null in a cluster with upstream's schema of DataObjects, which requires a value. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { dataObjectKind } from '../../../src/api/kinds/dataobject.ts';
 import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
@@ -7,6 +6,7 @@ import { ApiError } from '../../../src/runtime/errors.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { data, exportsOut, fails, giving, succeeds, takes } from '../../support/dataflow.ts';
 import { dataObject } from '../../support/landscape.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const NULLABLE = '/spec/versions/0/schema/openAPIV3Schema/properties/data/nullable';
 
@@ -19,18 +19,17 @@ describe('null', () => {
       await here.cluster.client.send({ verb: 'json', kind: CustomResourceDefinition, key, ops });
       const scene = await here.scene();
       // Servers use a schema a moment after it was stored.
-      for (let attempt = 0; ; attempt++) {
-        const isTaken = await scene.create(dataObject(`probe-${attempt}`, null)).then(
+      let attempt = 0;
+      await eventually('the server uses the schema', async () => {
+        const isTaken = await scene.create(dataObject(`probe-${attempt++}`, null)).then(
           () => true,
           (error: unknown) => {
             if (error instanceof ApiError) return false;
             throw error;
           },
         );
-        if (isTaken === value) return;
-        if (attempt === 100) throw new Error('the server does not take up the schema');
-        await pause(100);
-      }
+        return isTaken === value;
+      });
     };
     before(function () {
       this.timeout(30_000);

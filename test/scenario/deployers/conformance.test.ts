@@ -13,7 +13,8 @@ import { createComponentRepositories } from '../../../src/components/component-r
 import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import { failures } from '../../support/conformance.ts';
+import { failures, PATIENCE_MS } from '../../support/conformance.ts';
+import { patience } from '../../support/patience.ts';
 import { c1, NO_HELM, raw, realHelm } from '../../support/helm-charts.ts';
 import { skip } from '../../support/skip.ts';
 import { helmConfig, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
@@ -93,7 +94,7 @@ describe('the conformance suite for deployers', function () {
   async function put(
     plugin: DeployerPlugin,
     subject: Subject,
-    patienceMs = 20_000,
+    patienceMs = PATIENCE_MS,
   ): Promise<readonly CheckResult[]> {
     const { kubeconfig } = cluster;
     const deployer = await startDeployer(plugin, { kubeconfig: { text: kubeconfig }, log: silentLogger });
@@ -145,7 +146,7 @@ describe('the conformance suite for deployers', function () {
       await startDeployer(mockDeployer({ endsOnTimeout: true }), options),
     ];
     try {
-      const results = await checkDeployer(mock, { kubeconfig: cluster.kubeconfig, patienceMs: 60_000 });
+      const results = await checkDeployer(mock, { kubeconfig: cluster.kubeconfig, patienceMs: PATIENCE_MS });
       expect(failures(results)).to.deep.equal([]);
     } finally {
       for (const deployer of deployers) await deployer.stop();
@@ -202,7 +203,9 @@ describe('the conformance suite for deployers', function () {
       const charts = workerRunners({ clock });
       try {
         const plugin = helmDeployer({ repositories, chartsOf: charts.of, clock, executable });
-        expect(failures(await put(plugin, helmSubject({ helmDeployment: true }), 90_000))).to.deep.equal([]);
+        expect(
+          failures(await put(plugin, helmSubject({ helmDeployment: true }), 2 * PATIENCE_MS)),
+        ).to.deep.equal([]);
       } finally {
         await charts.close();
         await repositories.close();
@@ -225,13 +228,17 @@ describe('the conformance suite for deployers', function () {
       log: silentLogger,
     });
     try {
-      const options = { kubeconfig: cluster.kubeconfig, patienceMs: 3000 };
+      const patienceMs = patience(3000);
+      const options = { kubeconfig: cluster.kubeconfig, patienceMs };
       const results = await checkDeployer(mock, { ...options, only: ['end', 'delete'] });
       expect(results.map(({ name, verdict }) => [name, verdict])).to.deep.equal([
         ['end', 'passed'],
         ['delete', 'failed'],
       ]);
-      expect(results[1]?.why).to.match(/^not within 3 s: the item is deleted; phase (InitDelete|Deleting)/);
+      const seconds = String(patienceMs / 1000);
+      expect(results[1]?.why).to.match(
+        new RegExp(`^not within ${seconds} s: the item is deleted; phase (InitDelete|Deleting)`),
+      );
     } finally {
       await deployer.stop();
     }

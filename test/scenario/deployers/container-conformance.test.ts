@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { checkDeployer, type Subject } from '../../../deployers/testing/index.ts';
 import { ContainerWorld, shell, type Room } from '../../support/containers.ts';
-import { failures } from '../../support/conformance.ts';
+import { failures, PATIENCE_MS } from '../../support/conformance.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -34,7 +34,10 @@ describe('the conformance suite for deployers, with a kubelet', function () {
     const kubelet = room.kubelet();
     await room.deployer();
     // Some forty pods with three processes each try to run at the same time.
-    const results = await checkDeployer(container, { kubeconfig: world.kubeconfig, patienceMs: 300_000 });
+    const results = await checkDeployer(container, {
+      kubeconfig: world.kubeconfig,
+      patienceMs: 5 * PATIENCE_MS,
+    });
     expect(failures(results)).to.deep.equal([]);
     expect(kubelet.runs.length).to.be.above(results.length);
     expect(new Set(kubelet.runs).size).to.equal(kubelet.runs.length);

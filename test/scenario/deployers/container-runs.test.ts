@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import { DEPLOY_ITEM } from '../../../deployers/sdk/kinds.ts';
 import { POD } from '../../../deployers/container/kinds.ts';
 import { FINALIZER } from '../../../src/api/labels.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { ContainerWorld, shell, type Room } from '../../support/containers.ts';
 import type { Kubelet } from '../../support/kubelet.ts';
+import { stopwatch } from '../../support/waiting.ts';
+import { patience } from '../../support/patience.ts';
 
 const CLEAN = 'container.deployer.landscaper.gardener.cloud/force-cleanup';
 
@@ -301,13 +302,13 @@ describe('the container deployer with a kubelet', function () {
     await room.until('both run', async () =>
       output('main').includes('ready') && output('wait').includes('waiting') ? true : undefined,
     );
-    const before = systemClock.now();
+    const elapsed = stopwatch();
     const key = `${room.pods}/${pod.metadata.name}`;
     await world.client.send({ verb: 'delete', kind: POD, key, gracePeriodSeconds });
     const { status } = await room.finished('web', 'j1');
     // Otherwise the drain would wait for it until the next job.
     await room.noPod();
-    return { status, seconds: (systemClock.now() - before) / 1000 };
+    return { status, seconds: elapsed() / 1000 };
   };
   const waits = 'echo ready; while true; do sleep 0.1; done';
   const restored = async (): Promise<string | undefined> => {
@@ -322,7 +323,7 @@ describe('the container deployer with a kubelet', function () {
     expect(status?.phase).to.equal('Failed');
     expect(status?.lastError).to.include({ operation: 'RunWaitContainer' });
     expect(status?.lastError?.message).to.contain('the exit code of the main container is unknown');
-    expect(seconds, 'instead of two thirds of the grace period').to.be.below(40);
+    expect(seconds, 'instead of two thirds of the grace period').to.be.below(patience(40));
     expect(await exported('web')).to.equal(undefined);
     expect(await restored()).to.equal('"stopped"');
   });

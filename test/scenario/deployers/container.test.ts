@@ -319,7 +319,7 @@ describe('the container deployer', function () {
     });
     const { status } = await room.finished('web', 'j1');
     expect(status?.lastError?.message).to.match(
-      /^timeout at: "container deployer: start reconcile"\nlast problem: pod web-\w+ has no node: no room on 3 nodes/,
+      /^timeout at: "container deployer: start reconcile"\nthe job has reached its timeout of .*; last problem: pod web-\w+ has no node: no room on 3 nodes/,
     );
     await room.noPod();
   });

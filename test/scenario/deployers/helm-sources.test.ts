@@ -106,15 +106,18 @@ describe('sources of charts', () => {
     return world.until('the complaint', async () => (await world.item(name)).status?.lastError?.message);
   };
 
-  it('DEP-62: an archive is fetched by URL, and a missing one is requested again', async () => {
+  it('DEP-62: an archive is fetched by URL, and a missing one ends the job and is requested again by the next', async () => {
     server.files.set('/c1.tgz', c1());
     const status = await run('remote', { archive: { remote: { url: `${server.url}/c1.tgz` } } });
     expect(status?.phase).to.equal('Succeeded');
     const url = `${server.url}/none.tgz?sig=secret`;
-    const message = await complaint('late', { archive: { remote: { url } } });
-    expect(message).to.contain(`unable to fetch helm chart from "${server.url}/none.tgz": 404`);
+    const failed = await run('late', { archive: { remote: { url } } });
+    expect(failed?.phase).to.equal('Failed');
+    expect(failed?.lastError?.message).to.contain(
+      `unable to fetch helm chart from "${server.url}/none.tgz": 404`,
+    );
     server.files.set('/none.tgz?sig=secret', c1());
-    expect((await world.finished('late', 'j1')).status?.phase).to.equal('Succeeded');
+    expect((await world.run('late', 'j2')).status?.phase).to.equal('Succeeded');
   });
 
   for (const [what, chart, text] of [
@@ -193,20 +196,22 @@ describe('sources of charts', () => {
     expect(server.asked.map(({ headers }) => headers.authorization)).to.deep.equal([undefined, undefined]);
   });
 
-  it('a chart that a repository does not have yet is retried at growing intervals', async () => {
+  it('a chart that a repository does not have ends the job', async () => {
     const repo = { helmChartRepoUrl: `${server.url}/open`, helmChartName: 'none', helmChartVersion: '1.0.0' };
-    const message = await complaint('nochart', { helmChartRepo: repo });
-    expect(message).to.contain(`no chart name found: ${server.url}/open has no chart none`);
-    expect((await world.item('nochart')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
+    const status = await run('nochart', { helmChartRepo: repo });
+    expect(status?.lastError?.message).to.contain(
+      `no chart name found: ${server.url}/open has no chart none`,
+    );
+    expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
   });
 
-  it('a repository that has no index yet is retried as well', async () => {
+  it('a repository without an index ends the job, too', async () => {
     const repo = { helmChartRepoUrl: `${server.url}/absent`, helmChartName: 'a', helmChartVersion: '1.0.0' };
-    const message = await complaint('noindex', { helmChartRepo: repo });
-    expect(message).to.contain(
+    const status = await run('noindex', { helmChartRepo: repo });
+    expect(status?.lastError?.message).to.contain(
       `cannot download repository index from "${server.url}/absent/index.yaml": 404`,
     );
-    expect((await world.item('noindex')).status?.lastError?.codes).to.deep.equal(['ERR_FOR_INFO_ONLY']);
+    expect(status?.lastError?.codes).to.deep.equal(['ERR_CONFIGURATION_PROBLEM']);
   });
 
   for (const [what, index, text] of [

@@ -61,10 +61,18 @@ describe('the helm deployer without releases', () => {
   });
 
   it('DEP-56: values are exported, and without exports the secret has an empty map', async () => {
-    const exports = { exports: [{ key: 'ExportA', jsonPath: '.Values.msg' }] };
+    const paths = {
+      ExportA: '.Values.msg',
+      helm: '.Capabilities.HelmVersion.Version',
+      minor: '.Capabilities.KubeVersion.Minor',
+      revision: '.Release.Revision',
+    };
+    const exports = { exports: Object.entries(paths).map(([key, jsonPath]) => ({ key, jsonPath })) };
     const name = await give({ ...raw(c1()), name: 'ex', exports, values: { msg: 'yo' } });
     await world.run(name, 'j1');
-    expect(await world.exported(name)).to.deep.equal({ ExportA: 'yo' });
+    const { helm: version, minor, ...rest } = (await world.exported(name)) as Record<string, unknown>;
+    expect(rest).to.deep.equal({ ExportA: 'yo', revision: 0 });
+    expect([version, minor].map(String).join(' ')).to.match(/^v3\.\d+\.\d+ 3\d\+?$/);
     const plain = await give({ ...raw(c1()), name: 'noex' });
     await world.run(plain, 'j1');
     expect(await world.exported(plain)).to.deep.equal({});
@@ -149,7 +157,7 @@ describe('the helm deployer without releases', () => {
     expect((await world.configMap('app/said'))?.['data']).to.deep.equal({ has: 'true' });
   });
 
-  it('CRDs are applied before objects of their kinds, tests are left out, other hooks are applied', async () => {
+  it('CRDs are applied before objects of their kinds, which templates see, tests are left out, other hooks are applied', async () => {
     const crd = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -172,7 +180,8 @@ describe('the helm deployer without releases', () => {
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}, annotations: {helm.sh/hook: ${on}}}\n`;
     const chart = c1({
       'crds/s.json': JSON.stringify(crd),
-      'templates/s.yaml': 'apiVersion: example.org/v1\nkind: Sprocket\nmetadata: {name: one}\n',
+      'templates/s.yaml':
+        '{{ if and (.Capabilities.APIVersions.Has "example.org/v1/Sprocket") (not (lookup "example.org/v1" "Sprocket" "app" "")) }}apiVersion: example.org/v1\nkind: Sprocket\nmetadata: {name: one}\n{{ end }}',
       'templates/hooks.yaml': `${hook('hooked', 'pre-install')}---\n${hook('tested', 'test')}`,
     });
     const name = await give({ ...raw(chart), name: 'defs' });

@@ -114,7 +114,9 @@ describe('a deployer in a process of its own', function () {
   it('needs no more than a cluster, and is called by its name and the time then', async () => {
     expect((await start()).health).to.equal(undefined);
     await give('one');
-    expect((await finished('one')).deployer?.identity).to.match(/^own-process\.example\.org-\d{10}$/);
+    expect((await finished('one')).deployer?.identity).to.match(
+      /^own-process\.example\.org-\d{10}-[a-z0-9]{5}$/,
+    );
   });
 
   it('follows its settings', async () => {

@@ -6,6 +6,7 @@ import { secretKind } from '../../../src/landscape/world.ts';
 import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
 
@@ -14,7 +15,7 @@ describe('a deploy item that no deployer of ours handles', () => {
 
   async function givenUp(scene: Scene, spec: object): Promise<string> {
     await scene.create(lonelyItem({ type: 'example.org/none', ...spec }));
-    const began = new Date(Date.now() - FIVE_MINUTES - 5000).toISOString().replace(/\.\d+/, '');
+    const began = new Date(systemClock.wall() - FIVE_MINUTES - 5000).toISOString().replace(/\.\d+/, '');
     const status = { jobID: 'j1', observedGeneration: 0, jobIDGenerationTime: began };
     await scene.patchStatus(deployItemKind, 'lonely', status);
     const item = await scene.until('the end of its job', () => {

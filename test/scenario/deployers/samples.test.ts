@@ -5,7 +5,7 @@ import { plugin as skeleton } from '../../../docs/samples/deployers/skeleton/dep
 import { startDeployer } from '../../../deployers/sdk/index.ts';
 import { checkDeployer, type Subject } from '../../../deployers/testing/index.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import { failures } from '../../support/conformance.ts';
+import { failures, PATIENCE_MS as patienceMs } from '../../support/conformance.ts';
 import { startDocumentStore } from '../../support/document-store.ts';
 
 const config = (group: string, fields: object): Readonly<Record<string, unknown>> => ({
@@ -36,7 +36,7 @@ describe('deployers of the documentation', function () {
         finish: of({ greeting }),
         invalid: of({ greeting: 5 }),
       },
-      { kubeconfig },
+      { kubeconfig, patienceMs },
     );
     await deployer.stop();
     expect(failures(results)).to.deep.equal([]);
@@ -57,9 +57,9 @@ describe('deployers of the documentation', function () {
     };
     const deployer = await startDeployer(httpDeployer, { kubeconfig: { text: kubeconfig } });
     try {
-      expect(failures(await checkDeployer(subject, { kubeconfig }))).to.deep.equal([]);
+      expect(failures(await checkDeployer(subject, { kubeconfig, patienceMs }))).to.deep.equal([]);
       store.documents.clear();
-      const more = await checkDeployer(subject, { kubeconfig, only: ['delete'] });
+      const more = await checkDeployer(subject, { kubeconfig, patienceMs, only: ['delete'] });
       expect(failures(more)).to.deep.equal([]);
       expect([...store.documents.keys()]).to.not.be.empty.and.not.include('/item-1');
     } finally {

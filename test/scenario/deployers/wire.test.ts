@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { skip } from '../../support/skip.ts';
 import { configMap, manage, manifestConfig, mockConfig } from '../../unit/deployers/bench.ts';
 import { LS, World } from './world.ts';
+import { pause } from '../../support/waiting.ts';
 
 const MANIFEST = 'kubernetes-manifest';
 
@@ -160,7 +161,7 @@ describe('deployers on API servers', () => {
     const status = { phase: 'Failed', jobIDFinished: 'j1' };
     await world.edit(world.host, `${LS}/v1alpha1`, 'DeployItem', 'proj/waits', { status }, 'status');
     const { metadata } = await world.item('waits');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await pause(1500);
     expect((await world.item('waits')).metadata.resourceVersion).to.equal(metadata.resourceVersion);
   });
 

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { DEPLOY_ITEM, type DeployItem } from '../../../deployers/sdk/kinds.ts';
 import { namespaceKind } from '../../../src/landscape/world.ts';
-import { sleep, systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
+import { systemClock as clock, timestamp } from '../../../src/lib/clock.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { createDiscovery } from '../../../src/runtime/transport/discovery.ts';
 import { NoSuchKind, NotFound } from '../../../src/runtime/errors.ts';
@@ -14,11 +14,10 @@ import { isRealServer } from '../../support/cluster.ts';
 import type { Faults } from '../../support/faults.ts';
 import { clientFor, startServer, type Server } from './servers.ts';
 import { startDeployers, type Deployers, type Serving } from './serving.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually, type Nothing } from '../../support/waiting.ts';
 
 export const LS = 'landscaper.gardener.cloud';
 const API = `${LS}/v1alpha1`;
-const PATIENCE_MS = 20_000;
 
 /** Any object; tests read its fields freely. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -266,16 +265,12 @@ export class World {
   }
 
   /** Repeats the request until there is an answer; a kind that is not served yet gives none. */
-  async until<T>(what: string, ask: () => Promise<T | undefined>, why = (): string => ''): Promise<T> {
-    const end = clock.now() + patience(PATIENCE_MS);
-    for (;;) {
-      const answer = await ask().catch((error: unknown) => {
+  until<T>(what: string, ask: () => Promise<T>, why = (): string => ''): Promise<Exclude<T, Nothing>> {
+    const orNoKind = (): Promise<T | undefined> =>
+      ask().catch((error: unknown) => {
         if (error instanceof NoSuchKind) return undefined;
         throw error;
       });
-      if (answer) return answer;
-      if (clock.now() > end) throw new Error(`timed out: ${what} ${why()}`.trim());
-      await sleep(clock, 20);
-    }
+    return eventually(what, orNoKind, { why });
   }
 }

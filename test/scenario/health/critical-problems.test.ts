@@ -3,12 +3,12 @@ import { criticalProblemsKind } from '../../../src/api/kinds/criticalproblems.ts
 import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { defaults } from '../../../src/cli/configuration/configuration.ts';
 import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
-import { systemClock, sleep } from '../../../src/lib/clock.ts';
 import { namespaceKind } from '../../../src/landscape/world.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
 import { fakeItem, plan } from '../../support/landscape.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const POD = { name: 'controller-0', namespace: 'ls-system' };
 
@@ -64,12 +64,10 @@ describe('a bug in a controller', () => {
   });
 });
 
-async function recorded(client: Client) {
-  for (;;) {
+const recorded = (client: Client) =>
+  eventually('a critical problem is recorded', async () => {
     const key = `${POD.namespace}/critical-problems`;
     const found = await client.get(criticalProblemsKind, key).catch(() => undefined);
     const problems = found?.spec?.criticalProblem;
-    if (problems?.length) return problems;
-    await sleep(systemClock, 10);
-  }
-}
+    return problems?.length ? problems : undefined;
+  });

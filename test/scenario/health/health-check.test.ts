@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { startHealthCheck } from '../../../controllers/health/index.ts';
 import { lsHealthCheckKind, type LsHealthCheck } from '../../../src/api/kinds/lshealthcheck.ts';
 import { API_VERSION } from '../../../src/api/labels.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
 import { seededRng } from '../../../src/lib/rng.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { useCluster } from '../../support/cluster.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const deploymentKind: Kind<Obj & { spec: { replicas: number } }> = {
   group: 'apps',
@@ -38,15 +38,20 @@ describe('the health check', () => {
     /** The check as it is after this many minutes. */
     const after = async (minutes: number): Promise<LsHealthCheck> => {
       while (clock.now() < minutes * 60_000) {
-        while (clock.pending === 0) await sleep(systemClock, 5);
+        await eventually('the next check is due', () => clock.pending > 0);
         await clock.advance(60_000);
       }
       const time = new Date(clock.wall()).toISOString().replace('.000', '');
-      for (;;) {
-        const found = await find();
-        if (found?.lastUpdateTime === time) return found;
-        await sleep(systemClock, 5);
-      }
+      let last: LsHealthCheck | undefined;
+      const why = (): string => `; it is ${JSON.stringify(last)}`;
+      return eventually(
+        `the check of ${time} is stored`,
+        async () => {
+          last = await find();
+          return last?.lastUpdateTime === time && last;
+        },
+        { why },
+      );
     };
     const ready = (name: string, available: number): Promise<unknown> =>
       client.send({

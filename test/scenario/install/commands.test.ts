@@ -15,6 +15,7 @@ import {
   crdKind,
   deploymentKind,
   disruptionBudgetKind,
+  namespaceKind,
   networkPolicyKind,
   roleKind,
   secretKind,
@@ -80,7 +81,8 @@ describe('install and uninstall on the command line', function () {
     expect(code, terminal.output).to.equal(1);
     return terminal.errors;
   };
-  const install = (...more: string[]): Promise<string> => succeeds('install', '--image', IMAGE, ...more);
+  const install = (...more: string[]): Promise<string> =>
+    succeeds('install', '-A', '--image', IMAGE, ...more);
   const uninstall = (...more: string[]): Promise<string> => succeeds('uninstall', '--yes', ...more);
   const has = async (kind: Kind, key: string): Promise<boolean> =>
     (await getIfThere(client, kind, key)) !== undefined;
@@ -116,6 +118,7 @@ describe('install and uninstall on the command line', function () {
     await install('--deployers', 'manifest,helm');
     const output = await succeeds(
       'install',
+      '-A',
       '--image',
       'example.org/other:2',
       '--deployers',
@@ -132,8 +135,12 @@ describe('install and uninstall on the command line', function () {
     await install('--config', config);
     expect(await has(roleKind, 'pods/espalier')).to.equal(true);
     const output = await install();
-    expect(linesOf(output, 'removed')).to.deep.equal(['RoleBinding pods/espalier', 'Role pods/espalier']);
-    expect(await has(roleKind, 'ls-system/espalier')).to.equal(true);
+    expect(linesOf(output, 'removed')).to.deep.equal([
+      'RoleBinding pods/espalier',
+      'Role pods/espalier',
+      'NetworkPolicy pods/espalier-container-items',
+    ]);
+    expect(await has(roleKind, 'ls-system-pods/espalier')).to.equal(true);
   });
 
   it('keep a disruption budget only while there are several pods', async () => {
@@ -143,6 +150,8 @@ describe('install and uninstall on the command line', function () {
     expect(await has(networkPolicyKind, 'ls-system/espalier')).to.equal(true);
     await uninstall();
     expect(await has(networkPolicyKind, 'ls-system/espalier')).to.equal(false);
+    expect(await has(networkPolicyKind, 'ls-system-pods/espalier-container-items')).to.equal(false);
+    expect(await has(namespaceKind, 'ls-system-pods'), 'the state of container items').to.equal(true);
   });
 
   it('do not mistake other software for the product, and install it once', async () => {
@@ -153,7 +162,7 @@ describe('install and uninstall on the command line', function () {
       metadata: { name: 'espalier', namespace: HOME },
     };
     await client.raw('POST', `/api/v1/namespaces/${HOME}/serviceaccounts`, foreign);
-    expect(await fails('install', '--image', IMAGE)).to.match(
+    expect(await fails('install', '-A', '--image', IMAGE)).to.match(
       /^error: ServiceAccount ls-system\/espalier already exists and was not created by "espalier install"; rename or delete it/,
     );
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(false);
@@ -161,7 +170,7 @@ describe('install and uninstall on the command line', function () {
 
     await install('-n', 'elsewhere');
     const line = 'error: Espalier is installed in namespace elsewhere; update it with -n elsewhere';
-    expect(await fails('install', '--image', IMAGE)).to.contain(line);
+    expect(await fails('install', '-A', '--image', IMAGE)).to.contain(line);
     expect(await fails('uninstall', '--yes')).to.contain(line);
   });
 
@@ -188,9 +197,9 @@ describe('install and uninstall on the command line', function () {
       'ValidatingWebhookConfiguration landscaper-validation-webhook',
       'Deployment ls-system/espalier-webhooks',
       'Service ls-system/espalier-webhooks',
-      'NetworkPolicy ls-system/espalier-webhooks',
       'PodDisruptionBudget ls-system/espalier-webhooks',
       'Secret ls-system/landscaper-webhook-certs',
+      'NetworkPolicy ls-system/espalier-webhooks',
     ]);
     expect(await has(deploymentKind, `${HOME}/espalier`)).to.equal(true);
   });

@@ -17,7 +17,7 @@ import { watchSource } from '../../../src/cli/console/model.ts';
 import { createServer, listen } from '../../../src/cli/console/server.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { systemRng as rng } from '../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createCaches } from '../../../src/runtime/cache/cache.ts';
@@ -28,7 +28,7 @@ import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { kubeconfigOfAccount, startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { SkippingClock } from '../../support/skipping-clock.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const HOME = 'ls-system';
 const USERS = 'users';
@@ -83,7 +83,7 @@ describe('the console in a cluster', function () {
 
   async function install(...more: readonly string[]): Promise<void> {
     const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
-    const args = ['install', '--image', 'example.org/espalier:1', ...more];
+    const args = ['install', '-A', '--image', 'example.org/espalier:1', ...more];
     expect(await runProgram(args, terminal), terminal.errors).to.equal(0);
   }
 
@@ -155,14 +155,6 @@ describe('the console in a cluster', function () {
     });
   };
 
-  async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const end = systemClock.now() + patience(PATIENCE_MS);
-    while (!(await isSo())) {
-      if (systemClock.now() > end) throw new Error(`timed out: ${what}`);
-      await sleep(systemClock, 100);
-    }
-  }
-
   it('shows each user what the user may list', async () => {
     expect(await listed(await login('admin'))).to.deep.equal([...LANDSCAPES].sort());
     expect(await listed(await login('viewer'))).to.deep.equal(['shop/web']);
@@ -225,11 +217,11 @@ describe('the console in a cluster', function () {
         if (!done) await reader.read().then(next);
       })
       .catch(() => undefined);
-    await until('the snapshot has arrived', () => Promise.resolve(text.includes('shop/web')));
+    await eventually('the snapshot has arrived', () => Promise.resolve(text.includes('shop/web')));
     await admin.send({ verb: 'delete', kind: roleBindingKind, key: 'shop/viewer' });
     let hasEnded = false;
     void isOver.then(() => (hasEnded = true));
-    await until('the events have ended', () => {
+    await eventually('the events have ended', () => {
       console.clock.advance(10_000);
       return Promise.resolve(hasEnded);
     });
@@ -241,7 +233,7 @@ describe('the console in a cluster', function () {
   it('ends the session of a user who is deleted', async () => {
     const viewer = await login('viewer');
     await admin.send({ verb: 'delete', kind: serviceAccountKind, key: `${USERS}/viewer` });
-    await until('the session has ended', async () => {
+    await eventually('the session has ended', async () => {
       console.clock.advance(10_000);
       return (await viewer('/api/about')).status === 401;
     });

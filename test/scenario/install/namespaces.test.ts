@@ -10,7 +10,7 @@ import { clusterRoleKind, roleKind } from '../../../src/cli/commands/install/kin
 import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import { sleep, systemClock as clock } from '../../../src/lib/clock.ts';
+import { systemClock as clock } from '../../../src/lib/clock.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { ConfigMap } from '../../../src/runtime/core-kinds.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
@@ -22,7 +22,7 @@ import { Kubelet } from '../../support/kubelet.ts';
 import { mockItem } from '../../support/landscape.ts';
 import { kubeconfigOfAccount, startStrictServer, type StrictServer } from '../../support/rights.ts';
 import { fakeTerminal } from '../../unit/cli/terminal.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const HOME = 'ls-system';
 const WATCHED = ['shop', 'bank'] as const;
@@ -63,7 +63,9 @@ describe('an Espalier for some namespaces', function () {
     writeFileSync(file, JSON.stringify(configuration));
     const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
     const image = 'example.org/espalier:1';
-    const code = await runProgram(['install', '--image', image, '--config', file, '-n', namespace], terminal);
+    const scope = 'watchNamespaces' in configuration ? [] : ['-A'];
+    const args = ['install', '--image', image, '--config', file, '-n', namespace, ...scope];
+    const code = await runProgram(args, terminal);
     return { code, terminal };
   }
 
@@ -97,15 +99,8 @@ describe('an Espalier for some namespaces', function () {
     ),
   ];
 
-  async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-    const end = clock.now() + patience(PATIENCE_MS);
-    for (;;) {
-      const answer = await ask();
-      if (answer !== undefined && answer !== false) return answer;
-      if (clock.now() > end) throw new Error(`timed out: ${what}; refused: ${refused().join(', ')}`);
-      await sleep(clock, 50);
-    }
-  }
+  const until = <T>(what: string, ask: () => Promise<T>) =>
+    eventually(what, ask, { why: () => `; refused: ${refused().join(', ')}` });
 
   async function createRoot(namespace: string, ...more: readonly object[]): Promise<void> {
     const template = JSON.stringify({ deployItems: [mockItem('one'), ...more] });
@@ -148,10 +143,10 @@ describe('an Espalier for some namespaces', function () {
     const root = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: 'kube-root-ca.crt', namespace: HOME },
+      metadata: { name: 'kube-root-ca.crt', namespace: `${HOME}-pods` },
     };
     await applyAll(admin, [root]);
-    kubelet = new Kubelet({ client: admin, kubeconfig: host.kubeconfig, namespace: HOME });
+    kubelet = new Kubelet({ client: admin, kubeconfig: host.kubeconfig, namespace: `${HOME}-pods` });
     kubelet.start();
     await createRoot(OTHER);
     for (const namespace of WATCHED) await createRoot(namespace, image);

@@ -97,8 +97,8 @@ describe('install with values of the chart', function () {
   });
 
   it('keeps the permissions if an administrator manages them from now on', async () => {
-    await succeeds('install', '--image', IMAGE);
-    const output = await succeeds('install', '--image', IMAGE, '--set', 'rbac.create=false');
+    await succeeds('install', '-A', '--image', IMAGE);
+    const output = await succeeds('install', '-A', '--image', IMAGE, '--set', 'rbac.create=false');
     expect(linesOf(output, 'removed')).to.deep.equal([]);
     await succeeds('uninstall', '--yes');
   });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import { defaultJournal } from '../../../src/api/journal.ts';
 import { jobRecordKind } from '../../../src/api/kinds/jobrecord.ts';
-import { installationKind } from '../../../src/api/kinds/installation.ts';
+import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { ensureCrds } from '../../../src/landscape/ensure-crds.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -120,5 +120,29 @@ describe('records of jobs on the command line', function () {
     expect(unasked.errors).to.contain('add --yes');
     expect((await espalier('inst', 'rollback', 'web', '--to', '1', '--yes', '--wait')).code).to.equal(0);
     expect(scene.installation('web')?.spec.optimization).to.equal(undefined);
+  });
+  it('restore it so that apply still owns it: the same file is applied again, without a conflict', async () => {
+    const { apiVersion, kind, metadata, spec } = scene.installation('web') as Installation;
+    const object = {
+      apiVersion,
+      kind,
+      metadata: { name: metadata.name, namespace: scene.ns },
+      spec: { ...spec, optimization: { hasNoSiblingImports: true } },
+    };
+    const file = join(folder, 'web.json');
+    writeFileSync(file, JSON.stringify(object));
+    const optimization = () =>
+      cluster.client.get(installationKind, `${scene.ns}/web`).then((stored) => stored.spec.optimization);
+
+    const first = await espalier('apply', file, '--force-conflicts');
+    expect(first.code).to.equal(0);
+    await scene.again('web', 'Succeeded');
+    const back = await espalier('inst', 'rollback', 'web', '--to', '2', '--yes', '--wait');
+    expect([back.code, back.errors]).to.deep.equal([0, '']);
+    expect(await optimization()).to.deep.equal({ hasNoSiblingExports: true });
+
+    const again = await espalier('apply', file);
+    expect([again.code, again.output]).to.deep.equal([0, 'installation/web configured\n']);
+    expect(await optimization()).to.deep.equal({ hasNoSiblingImports: true });
   });
 });

@@ -9,6 +9,7 @@ import { startCollector, type Collector, type ReceivedSpan } from '../../support
 import { startCluster, startControllers, type Cluster, type Controllers } from '../../support/cluster.ts';
 import { child, fakeItem, mockItem, root, target } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const configMapItem = (namespace: string): DeployItemTemplate =>
   ({
@@ -203,19 +204,18 @@ describe('traces of landscapes', function () {
           attributes['espalier.job.id'] !== first,
       );
     // The controllers' own watch may be behind that of the test.
-    for (let tries = 0; tries < 200 && !ofDeletion(); tries++) {
+    const deletion = await eventually('the span of the deletion arrives', () => {
       cluster.clock.advance(5_000);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+      return ofDeletion();
+    });
     await controllers.stop();
-    const deletion = ofDeletion();
-    expect(deletion?.attributes).to.include({
+    expect(deletion.attributes).to.include({
       'espalier.job.operation': 'delete',
       'espalier.phase': 'Deleted',
     });
-    const tree = treeOf(collector, String(deletion?.attributes['espalier.job.id']));
+    const tree = treeOf(collector, String(deletion.attributes['espalier.job.id']));
     expect(only(tree, 'DeployItem a').attributes['espalier.phase']).to.equal('Deleted');
-    expect(deletion?.error).to.equal(undefined);
+    expect(deletion.error).to.equal(undefined);
   });
 
   it('give each new deploy item its context, in the write that creates it', async () => {

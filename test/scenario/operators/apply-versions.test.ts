@@ -7,7 +7,8 @@ import { apiVersionOf } from '../../../src/runtime/keys.ts';
 import { startOperator, type OperatorProcess } from '../../../src/runtime/operator/start-operator.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
-import { startOperatorCluster, until, type AnyObj, type OperatorCluster } from '../../support/operators.ts';
+import { startOperatorCluster, type AnyObj, type OperatorCluster } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const V1 = apiVersionOf(backups);
 const ALPHA = apiVersionOf(backupsAlpha);
@@ -49,7 +50,7 @@ describe('server-side apply through several versions', function () {
     const definition = crd.metadata.name;
     await client.send({ verb: 'delete', kind: CustomResourceDefinition, key: definition });
     // Other tests use the same definition.
-    await until(
+    await eventually(
       'the definition is gone',
       async () => (await getIfThere(client, CustomResourceDefinition, definition)) === undefined,
     );
@@ -151,7 +152,7 @@ describe('server-side apply through several versions', function () {
       body: { spec: { versions } },
     });
     const outdated = `request to convert CR to an invalid group/version: ${ALPHA}`;
-    await until('the version is gone', async () =>
+    await eventually('the version is gone', async () =>
       (await refusal(apply(backups, 'a', { schedule: { cron: '0 3 * * *' } }))).includes(outdated),
     );
     const body = { spec: { retention: { count: 6 } } };

@@ -21,10 +21,9 @@ import { connect } from '../../../src/runtime/transport/http.ts';
 import { createManager, type StartableManager } from '../../../src/runtime/manager/manager.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
-import { patience } from '../../support/patience.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const external = process.env['ESPALIER_TEST_KUBECONFIG'];
-const PATIENCE_MS = 20_000;
 const cluster = (group: string, kind: string, plural: string): Kind => ({
   group,
   version: 'v1',
@@ -44,16 +43,9 @@ describe('the bucket operator of the documentation', function () {
   let manager: StartableManager;
   let service: BucketService;
 
-  const until = async <T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> => {
-    for (const end = clock.now() + patience(PATIENCE_MS); clock.now() < end;) {
-      const answer = await ask();
-      if (answer !== undefined && answer !== false) return answer;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    const bucket = await getIfThere(client, bucketKind, key);
-    throw new Error(`${what} did not happen in time; the bucket is ${JSON.stringify(bucket)}`);
-  };
   const read = () => getIfThere(client, bucketKind, key);
+  const until = <T>(what: string, ask: () => Promise<T>) =>
+    eventually(what, ask, { why: async () => `; the bucket is ${JSON.stringify(await read())}` });
   const ready = (quotaGiB: number) =>
     until(`a ready bucket of ${String(quotaGiB)} GiB`, async () => {
       const bucket = await read();

@@ -88,6 +88,7 @@ describe('conversions in the test kit', function () {
   it('also run in a simulation, with the same result whatever fails', async () => {
     const scenario = (): Scenario => ({
       ...operator(),
+      without: { 'every write changes something': 'it applies its object after each restart' },
       async act(stage) {
         await create(stage, backupsAlpha, { hour: 3 });
         await stage.advance(stage.random.between(0, 5_000));

@@ -11,7 +11,8 @@ import { silentLogger } from '../../../src/observability/log.ts';
 import { CustomResourceDefinition, Secret } from '../../../src/runtime/core-kinds.ts';
 import { startOperator, type OperatorProcess } from '../../../src/runtime/operator/start-operator.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
-import { startOperatorCluster, until, type AnyObj, type OperatorCluster } from '../../support/operators.ts';
+import { startOperatorCluster, type AnyObj, type OperatorCluster } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const LIMIT = 60_000;
 
@@ -92,7 +93,7 @@ describe('an operator with a conversion', function () {
   it('receives objects of other versions in its own', async () => {
     const created = await create(backupsAlpha, 'alpha', { hour: 3, keep: 5 });
     expect(created.spec).to.deep.equal({ hour: 3, keep: 5 });
-    await until('the controller has seen it', () => seen.get('alpha'));
+    await eventually('the controller has seen it', () => seen.get('alpha'));
     expect(seen.get('alpha')).to.equal('0 3 * * *');
     const stored = await get(backups, 'alpha');
     expect(stored.spec).to.deep.equal({ schedule: { cron: '0 3 * * *' }, retention: { count: 5 } });
@@ -107,7 +108,7 @@ describe('an operator with a conversion', function () {
     expect(changed.spec).to.deep.equal({ hour: 7, keep: 2 });
     expect((await get(backups, 'hub')).spec).to.deep.equal({ ...spec, retention: { count: 2 } });
     await patch(backupsAlpha, 'hub', { spec: { hour: 8 } });
-    await until('the controller has seen the change', () => seen.get('hub') === '0 8 * * *');
+    await eventually('the controller has seen the change', () => seen.get('hub') === '0 8 * * *');
   });
 
   it('is asked once for all objects of a list, and for those of a watch in their order', async () => {

@@ -14,11 +14,11 @@ import {
   read,
   startOperatorCluster,
   startProcess,
-  until,
   type AnyObj,
   type OperatorCluster,
   type OperatorProcess,
 } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const sample = join(import.meta.dirname, '../../../docs/samples/operators/database');
 const fromSample = (file: string): unknown => parseYaml(readFileSync(join(sample, file), 'utf8'));
@@ -74,8 +74,8 @@ describe('the operator of databases', function () {
   const want = (tables: Database['spec']['tables']) => merge({ spec: { tables } });
   const remove = () => cluster.client.send({ verb: 'delete', kind: databases, key: key() });
   const status = async (): Promise<Database['status']> => (await read(cluster, databases, key()))?.status;
-  const error = () => until('the status tells of the error', async () => (await status())?.error);
-  const file = () => until('the status says where it is', async () => (await status())?.file);
+  const error = () => eventually('the status shows the error', async () => (await status())?.error);
+  const file = () => eventually('the status says where it is', async () => (await status())?.file);
   const state = () => read(cluster, configMaps, stateKey());
 
   const inFile = <R>(path: string, work: (db: sqlite.Database) => R): R => {
@@ -122,8 +122,8 @@ describe('the operator of databases', function () {
       },
       { name: 'refunds', columns: [{ name: 'total', type: 'REAL' }] },
     ]);
-    await until('the new table is there', () => columns(path, 'refunds').length > 0);
-    await until('the column is there', () => columns(path, 'orders').includes('constructor TEXT'));
+    await eventually('the new table is there', () => columns(path, 'refunds').length > 0);
+    await eventually('the column is there', () => columns(path, 'orders').includes('constructor TEXT'));
     expect(columns(path, 'customers')).to.deep.equal([]);
     expect(rows(path, 'select * from orders')).to.deep.equal([{ total: 9.5, constructor: null }]);
   });
@@ -139,7 +139,7 @@ describe('the operator of databases', function () {
     expect(await error()).to.include('column total of table orders is REAL; a new type needs a new name');
     expect(columns(path, 'orders')).to.deep.equal(['customer INTEGER', 'total REAL']);
     await want([{ name: 'orders', columns: [{ name: 'sum', type: 'TEXT' }] }]);
-    await until('the error is gone', async () => (await status())?.error === undefined);
+    await eventually('the error is gone', async () => (await status())?.error === undefined);
     expect(columns(path, 'orders')).to.deep.equal(['sum TEXT']);
   });
 
@@ -150,7 +150,7 @@ describe('the operator of databases', function () {
     inFile(path, (db) => {
       db.exec('drop table orders');
     });
-    await until('it is there again', () => columns(path, 'orders').length === 2);
+    await eventually('it is there again', () => columns(path, 'orders').length === 2);
   });
 
   it('RUN-65: finds what it created after a restart, and continues with it', async () => {
@@ -160,7 +160,7 @@ describe('the operator of databases', function () {
     order(path);
     await restart();
     await want([...spec.tables, { name: 'refunds', columns: [{ name: 'total', type: 'REAL' }] }]);
-    await until('the new table is there', () => columns(path, 'refunds').length > 0);
+    await eventually('the new table is there', () => columns(path, 'refunds').length > 0);
     expect(catalog()).to.deep.equal([{ id: 1, owner: metadata.uid }]);
     expect(rows(path, 'select total from orders')).to.deep.equal([{ total: 9.5 }]);
     expect(operator?.client.writes.filter((write) => write.includes('ConfigMap'))).to.deep.equal([]);
@@ -171,7 +171,7 @@ describe('the operator of databases', function () {
     await create();
     await file();
     await remove();
-    await until('the object is gone', async () => !(await read(cluster, databases, key())));
+    await eventually('the object is gone', async () => !(await read(cluster, databases, key())));
     expect(catalog()).to.deep.equal([]);
     expect(readdirSync(folder)).to.deep.equal(['catalog.db']);
     expect(await state()).to.equal(undefined);
@@ -188,7 +188,7 @@ describe('the operator of databases', function () {
         return isOver ? ended() : undefined;
       };
       await create();
-      await until('it has ended', () => isOver);
+      await eventually('it has ended', () => isOver);
       await kill();
       expect(catalog()).to.have.length(1);
       const { data, metadata } = (await state()) ?? {};
@@ -210,7 +210,7 @@ describe('the operator of databases', function () {
       await crash();
       await remove();
       await start();
-      await until('the object is gone', async () => !(await read(cluster, databases, key())));
+      await eventually('the object is gone', async () => !(await read(cluster, databases, key())));
       expect(catalog()).to.deep.equal([]);
     });
   });
@@ -227,7 +227,7 @@ describe('the operator of databases', function () {
     const schemas = new Unreachable(folder);
     await start(schemas);
     await create();
-    await until('it has ended', () => schemas.isAsked);
+    await eventually('it has ended', () => schemas.isAsked);
     await kill();
     expect((await state())?.metadata.annotations).to.include.keys(PENDING);
     await start();

@@ -6,13 +6,8 @@ import { notices, type Notice } from '../../../docs/samples/operators/notice/not
 import { noticeOperator } from '../../../docs/samples/operators/notice/options.ts';
 import { startOperator, type OperatorProcess } from '../../../src/runtime/operator/start-operator.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
-import {
-  read,
-  startOperatorCluster,
-  until,
-  type AnyObj,
-  type OperatorCluster,
-} from '../../support/operators.ts';
+import { read, startOperatorCluster, type AnyObj, type OperatorCluster } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const crd = join(import.meta.dirname, '../../../docs/samples/operators/notice/notices.yaml');
 
@@ -63,8 +58,8 @@ describe('the notice operator', function () {
     await first.started;
     const second = await start('second');
     await create();
-    await until('it is posted', () => posted.includes('first + hello'));
-    await until(
+    await eventually('it is posted', () => posted.includes('first + hello'));
+    await eventually(
       'the caches of the second are filled',
       async () => (await ask(second, '/readyz')).status === 200,
     );
@@ -74,10 +69,10 @@ describe('the notice operator', function () {
     expect(await leads(second)).to.equal(true);
     const body = { spec: { text: 'bye' } };
     await cluster.client.send({ verb: 'merge', kind: notices, key: key(), body });
-    await until('it is posted by the second', () => posted.includes('second + bye'));
+    await eventually('it is posted by the second', () => posted.includes('second + bye'));
     expect(posted).to.not.include('first + bye');
     await cluster.client.send({ verb: 'delete', kind: notices, key: key() });
-    await until('it is gone', async () => !(await read(cluster, notices, key())));
+    await eventually('it is gone', async () => !(await read(cluster, notices, key())));
     expect(posted.at(-1)).to.equal('second -');
   });
 
@@ -87,12 +82,12 @@ describe('the notice operator', function () {
     expect(await ask(replica, '/healthz')).to.deep.equal({ status: 200, text: 'ok' });
     expect((await ask(replica, '/readyz?verbose')).text).to.include('[+]sources ok');
     await create();
-    await until('it is posted', () => posted.includes('only + hello'));
+    await eventually('it is posted', () => posted.includes('only + hello'));
     // The reconcile continues after the notice is posted, and is counted when it has ended.
     for (const counted of [
       /^notices_posted_total [1-9]/m,
       /^controller_runtime_reconcile_total\{controller="notices",result="success"\} [1-9]/m,
     ])
-      await until(counted.source, async () => counted.test((await ask(replica, '/metrics')).text));
+      await eventually(counted.source, async () => counted.test((await ask(replica, '/metrics')).text));
   });
 });

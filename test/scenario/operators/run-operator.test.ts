@@ -27,9 +27,10 @@ import {
   pages,
   read,
   startOperatorCluster,
-  until,
   type OperatorCluster,
 } from '../../support/operators.ts';
+import { pause } from '../../support/waiting.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -76,7 +77,7 @@ describe('an operator as a process', function () {
     return cluster.client.send({ verb: 'create', kind: pages, object });
   };
   const isSeen = (name: string) =>
-    until(`page ${name} is reconciled`, async () => {
+    eventually(`page ${name} is reconciled`, async () => {
       const page = await read(cluster, pages, `${namespace}/${name}`);
       return page?.status?.['seen'] === 'hello';
     });
@@ -127,15 +128,15 @@ describe('an operator as a process', function () {
     };
     await put(second, 'second');
     await put(namespace, 'first');
-    await until('the first is reconciled', () => seen.get(`${namespace}/one`) === 'first');
+    await eventually('the first is reconciled', () => seen.get(`${namespace}/one`) === 'first');
     expect(seen.has(`${second}/one`)).to.equal(false);
     await scope.set([second]);
-    await until('the second is reconciled', () => seen.get(`${second}/one`) === 'second');
+    await eventually('the second is reconciled', () => seen.get(`${second}/one`) === 'second');
     seen.clear();
     const body = { data: { text: 'changed' } };
     for (const of of [namespace, second])
       await cluster.client.send({ verb: 'merge', kind: ConfigMap, key: `${of}/one`, body });
-    await until('the second is reconciled again', () => seen.get(`${second}/one`) === 'changed');
+    await eventually('the second is reconciled again', () => seen.get(`${second}/one`) === 'changed');
     expect(seen.has(`${namespace}/one`)).to.equal(false);
   });
 
@@ -214,11 +215,11 @@ describe('an operator as a process', function () {
       });
       await operator.started;
       await create('one');
-      await until('the page is reconciled', () => seen.includes('none'));
+      await eventually('the page is reconciled', () => seen.includes('none'));
       const metadata = { name: 'far', namespace: far };
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'hello' } };
       await other.client.send({ verb: 'create', kind: ConfigMap, object });
-      await until('the other cluster has been heard', () => seen.includes('hello'));
+      await eventually('the other cluster has been heard', () => seen.includes('hello'));
       await operator.stop();
     } finally {
       await other.stop();
@@ -255,7 +256,7 @@ describe('runOperator in this process', function () {
   const fieldsOf = (lines: readonly LogLine[], message: string) =>
     lines.find((line) => line.message === message)?.fields;
   const terminate = (): Promise<void> => {
-    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50);
+    void pause(50).then(() => process.kill(process.pid, 'SIGTERM'));
     return Promise.resolve();
   };
 
@@ -314,7 +315,7 @@ describe('runOperator in this process', function () {
     const { lines, errors, exitCode } = await run({
       lease,
       add: () => {
-        void until('it leads', async () => {
+        void eventually('it leads', async () => {
           const key = `${namespace}/page-operator`;
           const held = await getIfThere(cluster.client, leaseKind, key);
           if (!held) return false;
@@ -368,7 +369,7 @@ describe('runOperator', function () {
     await install('webpage/webpages.yaml');
     const { child, output } = main(`${samples}/webpage/main.ts`, {});
     try {
-      await until('its controllers run', () => output().includes('controllers started'));
+      await eventually('its controllers run', () => output().includes('controllers started'));
       child.kill('SIGTERM');
       expect(await end(child)).to.equal(0);
       expect(output()).to.include('"msg":"stopped"');
@@ -382,7 +383,7 @@ describe('runOperator', function () {
     const namespace = await cluster.namespace();
     const { child, output } = main(`${samples}/notice/main.ts`, { NAMESPACE: namespace, HEALTH_PORT: '0' });
     try {
-      await until('it leads', () => output().includes('controllers started'));
+      await eventually('it leads', () => output().includes('controllers started'));
       const key = `${namespace}/notice-operator`;
       const body = { spec: { holderIdentity: 'thief', renewTime: '2100-01-01T00:00:00.000000Z' } };
       await cluster.client.send({ verb: 'merge', kind: leaseKind, key, body });

@@ -126,7 +126,22 @@ describe('the simulation of operators', function () {
     await simulate(correct, { seeds: 60 });
   });
 
-  const faulty: readonly { readonly what: string; readonly reconcile: Reconcile; readonly law: string }[] = [
+  const child = (owner?: View<Page>): ConfigMap => {
+    const { name = '', uid = '' } = owner?.metadata ?? {};
+    const ownerReferences = [{ apiVersion: page.apiVersion, kind: page.kind, name, uid }];
+    const metadata = { name: 'child', namespace: 'default', ...(owner && { ownerReferences }) };
+    return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} };
+  };
+  const applied = (ctx: Context<Page>, object: ConfigMap) =>
+    ctx.write<ConfigMap>({ verb: 'apply', kind: ConfigMap, object, manager: 'pages', force: true });
+  const without = { 'every write changes something': 'it applies its objects after each restart' };
+
+  const faulty: readonly {
+    readonly what: string;
+    readonly reconcile: Reconcile;
+    readonly law: string;
+    readonly without?: Scenario['without'];
+  }[] = [
     {
       what: 'writes the time of each reconcile',
       reconcile: (_, ctx) =>
@@ -144,19 +159,75 @@ describe('the simulation of operators', function () {
     {
       what: 'leaves an object without owner behind',
       reconcile: async (_, ctx) => {
-        const metadata = { name: 'child', namespace: 'default' };
-        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: {} };
-        await ctx.write<ConfigMap>({ verb: 'apply', kind: ConfigMap, object, manager: 'pages', force: true });
+        await applied(ctx, child());
         return ctx.draft();
       },
       law: 'a deletion leaves nothing',
+      without,
+    },
+    {
+      what: 'writes what is already there',
+      reconcile: async (primary, ctx) => {
+        await applied(ctx, child(primary));
+        return ctx.draft();
+      },
+      law: 'every write changes something',
+    },
+    {
+      what: 'sets timers without a delay',
+      reconcile: (_, ctx) => {
+        const again = (): void => void ctx.clock.at(ctx.clock.now(), again);
+        again();
+        return Promise.resolve(ctx.draft());
+      },
+      law: 'time passes',
     },
   ];
-  for (const { what, reconcile, law } of faulty)
+  for (const { what, reconcile, law, without: reasons = {} } of faulty)
     it(`finds an operator that ${what}`, async () => {
-      const found = await failureOf(simulate(() => scenario(reconcile), { seeds: 5 }));
+      const found = await failureOf(
+        simulate(() => ({ ...scenario(reconcile), without: reasons }), { seeds: 5 }),
+      );
       expect(found.law).to.equal(law);
     });
+
+  it('finds an operator that ignores the failure of a deletion, because requests fail during deletions as well', async () => {
+    const careless = (): Scenario => ({
+      ...scenario(() => Promise.reject(new Error('unused'))),
+      without,
+      add: (operator) =>
+        operator.add<Page>({
+          name: 'pages',
+          kind: pages,
+          reconciler: {
+            async reconcile(_, ctx) {
+              await applied(ctx, child());
+              return { write: 'none' };
+            },
+            async cleanup(_, ctx) {
+              await ctx
+                .write({ verb: 'delete', kind: ConfigMap, key: 'default/child' })
+                .catch(() => undefined);
+              return { finalizer: 'remove' };
+            },
+          },
+        }),
+    });
+    const found = await failureOf(simulate(careless, { seeds: 60 }));
+    expect(found.law).to.equal('a deletion leaves nothing');
+    expect(found.message).to.contain('ConfigMap default/child');
+  });
+
+  it('shows the lines that the operator logs, with their fields', async () => {
+    const lines: string[] = [];
+    const logging = scenario((primary, ctx) => {
+      ctx.log.info({ text: primary.spec['text'] }, 'looking at the page');
+      return Promise.resolve(ctx.draft());
+    });
+    await simulate(() => logging, { seed: 1, onLine: (line) => lines.push(line) });
+    const logged = lines.filter((line) => line.includes('looking at the page'));
+    expect(logged[0]).to.match(/ operator#1 pages default\/p info: looking at the page text="one"$/);
+  });
 
   it('finds an operator that never settles', async () => {
     let count = 0;

@@ -7,10 +7,10 @@ import {
   read,
   startOperatorCluster,
   startProcess,
-  until,
   type OperatorCluster,
   type OperatorProcess,
 } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 describe('the team operator', function () {
   this.timeout(60_000);
@@ -46,7 +46,7 @@ describe('the team operator', function () {
   const desk = (member: string): Promise<ConfigMap | undefined> =>
     read(cluster, ConfigMap, `${namespace}/t-${member}`);
   const told = (count: number) =>
-    until(`the team has ${String(count)} desks`, async () => {
+    eventually(`the team has ${String(count)} desks`, async () => {
       return (await read(cluster, teams, key()))?.status?.desks === count;
     });
   const hire = (...members: string[]) =>
@@ -83,10 +83,10 @@ describe('the team operator', function () {
   it('RUN-93: releases the team after its last desk was deleted', async () => {
     await edit('ann', { metadata: { finalizers: ['people.example.org/tidying'] } });
     await cluster.client.send({ verb: 'delete', kind: teams, key: key() });
-    await until('bob has left', async () => !(await desk('bob')));
+    await eventually('bob has left', async () => !(await desk('bob')));
     expect((await read(cluster, teams, key()))?.metadata.finalizers).to.have.length(1);
     await edit('ann', { metadata: { finalizers: null } });
-    await until('the team is gone', async () => !(await read(cluster, teams, key())));
+    await eventually('the team is gone', async () => !(await read(cluster, teams, key())));
     expect(await desk('ann')).to.equal(undefined);
   });
 });

@@ -15,11 +15,11 @@ import {
   read,
   startOperatorCluster,
   startProcess,
-  until,
   type AnyObj,
   type OperatorCluster,
   type OperatorProcess,
 } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/samples/operators/tenant');
 
@@ -51,7 +51,7 @@ describe('the tenant operator', function () {
   const change = (spec: Partial<Tenant['spec']>) =>
     cluster.client.send({ verb: 'merge', kind: tenants, key: name, body: { spec } });
   const told = (...namespaces: string[]) =>
-    until(`the tenant has the namespaces ${namespaces.join(', ')}`, async () => {
+    eventually(`the tenant has the namespaces ${namespaces.join(', ')}`, async () => {
       const { status } = (await read(cluster, tenants, name)) ?? {};
       const expected = namespaces.map((one) => `${name}-${one}`);
       return JSON.stringify(status?.namespaces) === JSON.stringify(expected);
@@ -81,11 +81,11 @@ describe('the tenant operator', function () {
   it('changes only what a changed spec concerns', async () => {
     const before = writes().length;
     await change({ members: [{ user: 'ann', role: 'admin' }] });
-    await until(
+    await eventually(
       'bob has no rights',
       async () => !(await read(cluster, RoleBinding, `${name}-dev/tenant-view`)),
     );
-    await until(
+    await eventually(
       'nor in the other',
       async () => !(await read(cluster, RoleBinding, `${name}-prod/tenant-view`)),
     );
@@ -96,7 +96,7 @@ describe('the tenant operator', function () {
   it('deletes a namespace that is no longer in the spec, and leaves the other', async () => {
     await change({ namespaces: ['prod'] });
     await told('prod');
-    await until('the namespace is being deleted', async () => {
+    await eventually('the namespace is being deleted', async () => {
       const found = await read(cluster, Namespace, `${name}-dev`);
       return !found || found.metadata.deletionTimestamp !== undefined;
     });

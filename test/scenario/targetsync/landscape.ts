@@ -3,7 +3,7 @@ import { targetKind, type Target } from '../../../src/api/kinds/target.ts';
 import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
 import { API_VERSION, annotations } from '../../../src/api/labels.ts';
 import { startApiServer, type ApiServer } from '../../../src/apiserver/server.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { shootKind } from '../../../src/landscape/source-cluster.ts';
 import { namespaceKind, secretKind, type Secret } from '../../../src/landscape/world.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
@@ -12,6 +12,7 @@ import { NotFound } from '../../../src/runtime/errors.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Kind, Obj, View } from '../../../src/runtime/types.ts';
 import type { Scene } from '../../support/scene.ts';
+import { eventually } from '../../support/waiting.ts';
 
 export const RECONCILE = { [annotations.operation]: 'reconcile' };
 
@@ -69,7 +70,7 @@ export async function serveShoots({ client }: Source): Promise<void> {
     },
   });
   const list = (): Promise<unknown> => client.raw('GET', `/apis/${group}/${version}/${plural}`);
-  while (!(await list().catch(() => undefined))) await sleep(systemClock, 20);
+  await eventually('shoots are served', () => list().catch(() => undefined));
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

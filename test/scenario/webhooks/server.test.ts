@@ -29,9 +29,9 @@ import {
   objection,
   secretIn,
   serveWebhooks,
-  soon,
   type HookOptions,
 } from '../../support/webhooks.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -161,21 +161,21 @@ describe('the webhook server', () => {
   it('does not validate kinds that are disabled', async () => {
     await stop(await serve());
     await serve({ resources: ['executions', 'deployitems'] });
-    await soon('targets are not validated', async () => !(await isRefused()));
+    await eventually('targets are not validated', async () => !(await isRefused()));
     expect((await hooksIn()).map(({ name }) => name.split('.')[0])).to.deep.equal([
       'executions',
       'deployitems',
     ]);
     const cyclic = plan([fakeItem('a', { dependsOn: ['a'] })]);
     const placed = { ...cyclic, metadata: { name: 'plan', namespace: scene.ns } };
-    await soon('executions are validated', () => refusal('executions', placed));
+    await eventually('executions are validated', () => refusal('executions', placed));
   });
 
   it('deletes the configuration if everything is disabled', async () => {
     await stop(await serve());
     await serve({ resources: [] });
     expect(await configurationIn(here.cluster.client)).to.equal(undefined);
-    await soon('nothing is validated', async () => !(await isRefused()));
+    await eventually('nothing is validated', async () => !(await isRefused()));
   });
 
   it('restores the configuration, and a secret that was deleted', async () => {
@@ -185,7 +185,7 @@ describe('the webhook server', () => {
     const { client } = here.cluster;
     await forgetWebhooks(client);
     await client.send({ verb: 'delete', kind: Secret, key: `${scene.ns}/landscaper-webhook-certs` });
-    await soon('both are there again', async () => {
+    await eventually('both are there again', async () => {
       await clock.advance(CHECK_MS);
       return (await configurationIn(client)) && (await secretIn(client, scene.ns));
     });
@@ -207,7 +207,7 @@ describe('the webhook server', () => {
     await client.send({ verb: 'delete', kind: clusterRoleKind, key: name });
     if (!isRealServer())
       // no kube-controller-manager, which collects garbage
-      await soon('the configuration is deleted', async () => !(await configurationIn(client)));
+      await eventually('the configuration is deleted', async () => !(await configurationIn(client)));
     const error = await serve({ ownerRole: name }).catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(NotFound);
   });
@@ -218,7 +218,7 @@ describe('the webhook server', () => {
     await serve({ hostname: 'localhost' });
     expect((await greeting(port)).checkHost('localhost')).to.equal('localhost');
     expect(await entry('ca.crt')).to.equal(before);
-    await soon('the API server accepts it', isRefused);
+    await eventually('the API server accepts it', isRefused);
   });
 
   it('is reached through a Service', async function () {
@@ -233,7 +233,7 @@ describe('the webhook server', () => {
     await client.raw('POST', `/api/v1/namespaces/${scene.ns}/services`, object);
     await serve({ endpoint: { service: { namespace: scene.ns, name: 'hooks', port } } });
     expect((await greeting(port)).checkHost(`hooks.${scene.ns}.svc`)).to.be.a('string');
-    await soon('the API server asks', isRefused);
+    await eventually('the API server asks', isRefused);
   });
 
   it('changes its certificate while it runs, long before the old one expires', async () => {
@@ -241,10 +241,10 @@ describe('the webhook server', () => {
     await serve({ clock: time.clock });
     const old = await greeting(port);
     const trusted = await bundle();
-    await soon('the API server accepts the old one', isRefused);
+    await eventually('the API server accepts the old one', isRefused);
 
     time.leap();
-    const young = await soon('another certificate', async () => {
+    const young = await eventually('another certificate', async () => {
       await time.advance(CHECK_MS);
       const shown = await greeting(port);
       return shown.fingerprint256 !== old.fingerprint256 && shown;
@@ -253,7 +253,7 @@ describe('the webhook server', () => {
     expect(Date.parse(young.validTo)).to.be.greaterThan(Date.parse(old.validTo));
     expect(await bundle()).to.equal(trusted);
     expect(young.verify(new X509Certificate(trusted).publicKey)).to.equal(true);
-    await soon('the API server accepts the new one', isRefused);
+    await eventually('the API server accepts the new one', isRefused);
   });
 
   it('changes its authority while it runs, and is trusted all the time', async () => {
@@ -261,13 +261,13 @@ describe('the webhook server', () => {
     const webhooks = await serve({ clock: time.clock });
     const [oldAuthority] = certificatesIn(await bundle());
     time.leap();
-    await soon('another authority besides the old one', async () => {
+    await eventually('another authority besides the old one', async () => {
       await time.advance(CHECK_MS);
       return certificatesIn(await bundle()).length === 2;
     });
     const bothOfThem = certificatesIn(await bundle());
     expect(bothOfThem[1]?.fingerprint256).to.equal(oldAuthority?.fingerprint256);
-    await soon('the API server trusts what the old one signed', isRefused);
+    await eventually('the API server trusts what the old one signed', isRefused);
 
     // The next certificate is issued by the new authority; a new name requests one at once.
     await stop(webhooks);
@@ -275,7 +275,7 @@ describe('the webhook server', () => {
     const shown = await greeting(port);
     expect(shown.checkIssued(bothOfThem[0] as X509Certificate)).to.equal(true);
     expect(shown.verify((bothOfThem[0] as X509Certificate).publicKey)).to.equal(true);
-    await soon('the API server trusts what the new one signed', isRefused);
+    await eventually('the API server trusts what the new one signed', isRefused);
   });
 
   it('answers probes, and rejects invalid requests', async () => {
@@ -295,7 +295,7 @@ describe('the webhook server', () => {
     try {
       expect(await connection.ask()).to.deep.equal({ code: 200, isClosing: false });
       const stopped = stop(webhooks);
-      await soon('a closed connection', async () => (await connection.ask()).isClosing);
+      await eventually('a closed connection', async () => (await connection.ask()).isClosing);
       await clock.advance(4_999);
       expect(await connection.ask()).to.deep.equal({ code: 200, isClosing: true });
       await clock.advance(1);
@@ -309,7 +309,7 @@ describe('the webhook server', () => {
 
   it('CORE-26: while it is down, writes wait with ERR_WEBHOOK, and continue by themselves when it is back', async () => {
     const webhooks = await serve();
-    await soon('the webhooks are asked', isRefused);
+    await eventually('the webhooks are asked', isRefused);
     await stop(webhooks);
     // The user made sure that the installation itself can be written; the objects it creates have to be validated.
     const root = web();
@@ -327,7 +327,7 @@ describe('the webhook server', () => {
 
   it('CORE-119: a tree with the longest name passes all validation, at creation and deletion', async () => {
     await serve();
-    await soon('the webhooks are asked', isRefused);
+    await eventually('the webhooks are asked', isRefused);
     const name = 'n'.repeat(58);
     const root = web();
     await scene.create({ ...root, metadata: { ...root.metadata, name } });

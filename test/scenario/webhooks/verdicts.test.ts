@@ -17,7 +17,8 @@ import { useCluster } from '../../support/cluster.ts';
 import { fakeItem, lonelyItem, mockItem, plan, root } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 import { freePort } from '../../support/ports.ts';
-import { forgetWebhooks, objection, serveWebhooks, soon } from '../../support/webhooks.ts';
+import { forgetWebhooks, objection, serveWebhooks } from '../../support/webhooks.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const inside = (scene: Scene, object: Obj): Obj => ({
   ...object,
@@ -38,7 +39,7 @@ describe('with the webhooks, the API server', () => {
     scene = await here.scene();
     const { client } = here.cluster;
     webhooks = await serveWebhooks({ client, namespace: scene.ns, port: await freePort() });
-    await soon('the webhooks are asked', () =>
+    await eventually('the webhooks are asked', () =>
       refusal('targets', target('x', { config: 1, secretRef: { name: 's' } })),
     );
   });

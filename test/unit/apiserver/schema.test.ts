@@ -280,3 +280,26 @@ describe('ratcheting', () => {
     expect(update({ list: ['long'] }, { list: ['long'] })).to.deep.equal([]);
   });
 });
+
+describe('multiples of a number with a fraction', () => {
+  const rows: readonly (readonly [number: number, factor: number, isMultiple: boolean])[] = [
+    [0.3, 0.1, true],
+    [0.28, 0.01, true],
+    [0.29, 0.01, false],
+    [7.5, 2.5, true],
+    [7.6, 2.5, false],
+    [-0.5, 0.5, true],
+    [5, 0.5, false],
+    [5, 2.5, false],
+    [6, 2.5, true],
+    [1e300, 0.1, false],
+  ];
+  for (const [number, factor, isMultiple] of rows)
+    it(`are those of Go: ${String(number)} is ${isMultiple ? '' : 'not '}one of ${String(factor)}`, () => {
+      const { validate } = compileSchema({
+        type: 'object',
+        properties: { n: { type: 'number', multipleOf: factor } },
+      });
+      expect(validate({ n: number }).length === 0).to.equal(isMultiple);
+    });
+});

@@ -83,6 +83,11 @@ describe('exports', () => {
     });
   });
 
+  it('of mappings replace declared values of the same name, whose value they see', async () => {
+    const given = { exports: asksFor('out'), definitions: [str], templates: ['exports: {out: x}'] };
+    expect(await values({ ...given, mappings: { out: '(( out "!" ))' } })).to.deep.equal({ 'ref-out': 'x!' });
+  });
+
   it('may come from mappings, which see declared values directly and below exports', async () => {
     const mappings = {
       renamed: '(( "<" exports.raw ">" ))',

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { comparisonsDuring } from '../../support/comparisons.ts';
 import type { ImportSet } from '../../../src/blueprint/import-set.ts';
-import { secretFinder, secretInChildren, secretInItems } from '../../../src/blueprint/secret-names.ts';
+import {
+  openTexts,
+  secretFinder,
+  secretInChildren,
+  secretInItems,
+} from '../../../src/blueprint/secret-names.ts';
+import { fileTreeOf } from '../../../src/lib/file-tree.ts';
 
 const imports = {
   data: new Map([
@@ -71,5 +77,55 @@ describe('a value of a secret in a name', () => {
       undefined,
     );
     expect(secretInChildren([{ name: 'admin-eu-central-1' }], find)).to.equal(undefined);
+  });
+});
+
+describe('a value of a secret that is readable elsewhere', () => {
+  const login = ['login', { value: { user: 'Postgres', alias: 'postgres-admin' }, isSecret: true }] as const;
+  const named = (value: unknown) => ['settings', { value, isSecret: false }] as const;
+  const tree = (files: Readonly<Record<string, string>>) =>
+    fileTreeOf(new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)])));
+  const item = [{ name: 'db', config: manifest('postgres-login') }];
+  type Data = readonly (readonly [string, { readonly value: unknown; readonly isSecret: boolean }])[];
+  const checked = (files: Readonly<Record<string, string>>, data: Data = [login], name = 'db') => {
+    const set = { data: new Map(data) } as unknown as ImportSet;
+    return secretInItems(
+      item,
+      secretFinder(set, () => openTexts({ name, namespace: 'shop' }, tree(files), set)),
+    );
+  };
+
+  it('may be in a name if the blueprint says it', () => {
+    expect(checked({ 'blueprint.yaml': 'a: {{ .imports.login.user }}' })).to.contain('import "login"');
+    expect(checked({ 'blueprint.yaml': 'name: postgres-login' })).to.equal(undefined);
+    expect(checked({ 'templates/deep/items.tpl': 'name: POSTGRES' })).to.equal(undefined);
+  });
+
+  it('may be in a name if another import says it, or the installation is called so', () => {
+    expect(checked({}, [login, named({ db: 'postgres' })])).to.equal(undefined);
+    expect(checked({}, [login], 'postgres')).to.equal(undefined);
+    expect(checked({}, [login, named({ db: 'mysql' })])).to.contain('import "login"');
+    expect(checked({}, [login, named([{ list: [{ postgres: 1 }] }, 'mysql'])])).to.equal(undefined);
+  });
+
+  it('does not open a longer value that begins with it', () => {
+    const set = { data: new Map([login]) } as unknown as ImportSet;
+    const find = secretFinder(set, () => ['postgres']);
+    expect(secretInItems([{ name: 'x-postgres-admin' }], find)).to.contain('import "login"');
+    const both = secretFinder(set, () => ['postgres-admin']);
+    expect(secretInItems([{ name: 'x-postgres' }], both)).to.equal(undefined);
+  });
+
+  it('is not searched in files and imports beyond a limit, and not at all if no name has a value', () => {
+    const filler = 'x'.repeat(3 * 2 ** 20);
+    expect(checked({ 'large.txt': `${filler} postgres` })).to.contain('import "login"');
+    expect(checked({}, [login, named({ filler, db: 'postgres' })])).to.contain('import "login"');
+    expect(checked({ 'a.txt': 'postgres' }, [login, named({ filler })])).to.contain('import "login"');
+    expect(checked({}, [login, named({ db: 'postgres', filler })])).to.equal(undefined);
+    const set = { data: new Map([login]) } as unknown as ImportSet;
+    const unread = (): Iterable<string> => {
+      throw new Error('it was read');
+    };
+    expect(secretInItems([{ name: 'web' }], secretFinder(set, unread))).to.equal(undefined);
   });
 });

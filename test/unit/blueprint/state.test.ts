@@ -102,13 +102,13 @@ describe('state between jobs', () => {
     });
   });
 
-  it('is read as YAML, and is an empty map at first', () => {
-    expect(readState({ data: { config: base64('count: 41\nother: kept\n') } })).to.deep.equal({
+  it('is read as YAML, and is an empty map at first', async () => {
+    expect(await readState({ data: { config: base64('count: 41\nother: kept\n') } })).to.deep.equal({
       count: 41,
       other: 'kept',
     });
-    expect(readState({ data: {} })).to.deep.equal({});
-    expect(readState({})).to.deep.equal({});
-    expect(readState({ data: { config: '' } })).to.deep.equal({});
+    expect(await readState({ data: {} })).to.deep.equal({});
+    expect(await readState({})).to.deep.equal({});
+    expect(await readState({ data: { config: '' } })).to.deep.equal({});
   });
 });

@@ -26,7 +26,7 @@ import type { PackedChart } from '../../../src/templating/helm/work.ts';
 import { chartCases, filesIn, NAMESPACE, RELEASE } from '../../support/charts.ts';
 import { packChart } from '../../support/helm-charts.ts';
 import { outcome } from '../../support/outcome.ts';
-import { watched, WITHIN_MS } from '../templating/hostile/support.ts';
+import { watched } from '../templating/hostile/support.ts';
 
 const packed = (bytes: Uint8Array): PackedChart => ({
   bytes,
@@ -194,7 +194,6 @@ describe('charts in separate processes', () => {
       const ending = await watched(() => small.renderChart(job));
       expect(ending.error).to.be.instanceOf(error);
       expect(ending.error?.message).to.match(says);
-      expect(ending.tookMs).to.be.below(WITHIN_MS);
       expect(ending.stalledMs, 'this thread goes on').to.be.below(2_000);
       const { manifests } = await small.renderChart({ chart: printing('a: 1'), inputs });
       expect(manifests.map(({ document }) => document)).to.deep.equal([{ a: 1 }]);

@@ -1,7 +1,11 @@
 /** Which definitions of a cluster `espalier doctor` reports. */
 import { expect } from 'chai';
 import { loadCrds } from '../../../src/api/crds.ts';
-import { outdatedDefinitions, type DefinitionLike } from '../../../src/cli/doctor/definitions.ts';
+import {
+  definitionsInDeletion,
+  outdatedDefinitions,
+  type DefinitionLike,
+} from '../../../src/cli/doctor/definitions.ts';
 
 const open = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };
@@ -16,8 +20,12 @@ const wanted = definition({
     limits: { additionalProperties: { properties: { most: text } } },
   },
 });
+const both = (definitions: readonly DefinitionLike[], storedDefinitions: readonly DefinitionLike[]) => ({
+  definitions,
+  storedDefinitions,
+});
 const evidence = (...stored: readonly DefinitionLike[]): readonly string[] =>
-  outdatedDefinitions([wanted], stored).map((one) => one.evidence);
+  outdatedDefinitions(both([wanted], stored)).map((one) => one.evidence);
 
 describe('espalier doctor: outdated-definition', () => {
   const cases: Readonly<Record<string, readonly [stored: DefinitionLike | undefined, evidence: string]>> = {
@@ -49,12 +57,33 @@ describe('espalier doctor: outdated-definition', () => {
     });
 
   it('accepts the definitions of this version', () => {
-    expect(outdatedDefinitions(loadCrds(), loadCrds())).to.deep.equal([]);
+    expect(outdatedDefinitions(both(loadCrds(), loadCrds()))).to.deep.equal([]);
   });
 
   it('names some of many fields', () => {
     const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`f${String(i)}`, text]));
-    const [found] = outdatedDefinitions([definition({ properties: many })], [definition({ properties: {} })]);
+    const [found] = outdatedDefinitions(
+      both([definition({ properties: many })], [definition({ properties: {} })]),
+    );
     expect(found?.evidence).to.match(/spec\.f0, .*spec\.f4 and 4 more$/);
+  });
+});
+
+describe('espalier doctor: definition-in-deletion', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  const leaving = (name: string): DefinitionLike => ({ metadata: { name, deletionTimestamp } });
+
+  it('names each definition of ours that is being deleted, and one command for all roots', () => {
+    const found = definitionsInDeletion(
+      both([wanted], [leaving('things.example.io'), leaving('others.example.io')]),
+    );
+    expect(found.map(({ object, command }) => [object, command])).to.deep.equal([
+      ['CustomResourceDefinition things.example.io', 'espalier installations reconcile --all -A'],
+    ]);
+    expect(found[0]?.evidence).to.contain(deletionTimestamp);
+  });
+
+  it('accepts those that are not', () => {
+    expect(definitionsInDeletion(both([wanted], [wanted]))).to.deep.equal([]);
   });
 });

@@ -59,10 +59,11 @@ describe('installations inspect', () => {
       short,
     );
     expect(text).to.equal(`[🏗️ Progressing] Installation app
-Waiting: db is not finished yet
+Waiting: installation db: no such context
     ├── [🏗️ Init] Installation db
     │   Last error: no such context
     └── [🏗️ Progressing] Execution app
+        Waiting: deploy item web: Deployment x/web: 0 of 1 ready
         ├── [❌ Failed] DeployItem old
         │   Last error: gave up
         └── [🏗️ Progressing] DeployItem web

@@ -90,7 +90,7 @@ describe('the command line', () => {
     ['strt', "unknown command 'strt', did you mean start? See espalier --help"],
     ['inst inspct', "unknown command 'inspct', did you mean inspect? See espalier installations --help"],
     ['start --fooo', "unknown option '--fooo'; see espalier start --help"],
-    ['inst reconcile', "missing required argument 'name'; see espalier installations reconcile --help"],
+    ['inst reconcile', 'name one root installation, or add --all for all roots of the namespace'],
     [
       'start --metrics-address foo',
       "option '--metrics-address <host:port>' argument 'foo' is invalid: write it as HOST:PORT, such as 127.0.0.1:8080; see espalier start --help",

@@ -2,20 +2,21 @@
 import { expect } from 'chai';
 import { Authorization } from '../../../src/components/authorization.ts';
 import { ContentInvalid } from '../../../src/components/errors.ts';
-import type { Transport } from '../../../src/components/transport.ts';
+import type { RegistryRequest, Transport } from '../../../src/components/transport.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 describe('a token of a registry', () => {
+  const sent: RegistryRequest[] = [];
+  const registry = new URL('https://r.invalid');
   const issued = (token: string): Promise<string | undefined> => {
     const transport = {
       clock: new FakeClock(),
       urlOf: (address: string) => new URL(address),
-      send: () =>
-        Promise.resolve({
-          status: 200,
-          header: () => undefined,
-          body: Buffer.from(JSON.stringify({ token })),
-        }),
+      send: (request: RegistryRequest) => {
+        sent.push(request);
+        const body = Buffer.from(JSON.stringify({ token }));
+        return Promise.resolve({ status: 200, header: () => undefined, body });
+      },
     } as unknown as Transport;
     const challenge = {
       scheme: 'bearer',
@@ -23,13 +24,18 @@ describe('a token of a registry', () => {
       service: undefined,
       scope: undefined,
     } as const;
-    const login = { used: undefined, authorities: undefined, problems: [] };
+    const login = { used: undefined, authorities: undefined, problems: [], registry };
     return new Authorization(transport).answer('key', challenge, login, 'scope');
   };
 
   it('may be long', async () => {
     const token = 'x'.repeat(8 * 2 ** 10);
     expect(await issued(token)).to.equal(`Bearer ${token}`);
+  });
+
+  it('comes from an address that the registry has named, not a user', async () => {
+    await issued('t');
+    expect(sent.at(-1)?.namedBy).to.equal(registry);
   });
 
   it('is not kept if it is far too long', async () => {

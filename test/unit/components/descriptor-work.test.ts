@@ -44,6 +44,28 @@ describe('a component descriptor', () => {
     expect(bytes).to.be.within(100_000, 100_600);
   });
 
+  it('has strings where YAML reads numbers without quotes, as its readers in Go have', () => {
+    const v2 = `meta: {schemaVersion: v2}
+component:
+  {name: a.b/c, version: 1.10, provider: 5, labels: [{name: 1, value: 2}], repositoryContexts: [], sources: [],
+  componentReferences: [{name: 1, componentName: a.b/d, version: 2}],
+  resources: [{name: 3, type: t, version: 1.0, extraIdentity: {arch: 64}, relation: ~, access: {type: x, size: 5}}]}`;
+    const v3 = `apiVersion: ocm.software/v3alpha1
+kind: ComponentVersion
+metadata: {name: a.b/c, version: 1.10, provider: 5}
+spec: {resources: [{name: 3, type: t, version: 1.0}]}`;
+    for (const source of [v2, v3]) {
+      const { component } = descriptorWork.readDescriptor({ source: { text: source }, what });
+      expect(component).to.deep.include({ version: '1.1' });
+      expect(component.resources[0]).to.include({ name: '3', version: '1' });
+    }
+    const { component } = descriptorWork.readDescriptor({ source: { text: v2 }, what });
+    expect(component.labels).to.deep.equal([{ name: '1', value: 2 }]);
+    expect(component.resources[0]).to.deep.include({ extraIdentity: { arch: '64' } });
+    expect(component.resources[0]?.access).to.deep.equal({ type: 'x', size: 5 });
+    expect(component.references[0]).to.deep.include({ name: '1', version: '2' });
+  });
+
   it('counts at least 32 bytes for each value', () => {
     const empty = document([resource({ lists: Array.from({ length: 10_000 }, () => []) })]);
     const { bytes } = descriptorWork.readDescriptor({ source: { document: empty }, what });

@@ -18,6 +18,7 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { RecordedBudget } from '../../support/recorded-budget.ts';
 import { TestRegistry } from '../../support/registry.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const LOGIN = { username: 'robot', password: 's3cret' };
 
@@ -189,9 +190,9 @@ describe('a registry', () => {
   it('that sends very slowly is not waited for without limit', async () => {
     await start({}, { deadlineMs: 300 });
     registry.fault = (_, response) => {
-      const drops = setInterval(() => response.write(' '), 20);
-      response.once('close', () => {
-        clearInterval(drops);
+      void eventually('the client gives up', () => {
+        if (!response.destroyed) response.write(' ');
+        return response.destroyed;
       });
       return true;
     };
@@ -299,6 +300,15 @@ describe('a registry', () => {
     expect(registry.requests(/^\/elsewhere/).map(({ authorization }) => authorization)).to.deep.equal([
       undefined,
     ]);
+  });
+
+  it('cannot redirect to the link of this machine', async () => {
+    await start({ redirectsBlobs: 'http://169.254.169.254/latest' });
+    await client().push('team/app', '1', artifact);
+    const found = await client().artifact('team/app', '1');
+    const error = await failure(client().blob('team/app', found!.layers[0]!));
+    expect(error).to.be.instanceOf(RegistryMisconfigured);
+    expect((error as Error).message).to.contain('registry.allowLocalAddresses');
   });
 
   it('without TLS is used only if that is allowed', async () => {

@@ -1,4 +1,5 @@
 /** What the signature of a component proves, and what it does not. */
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
@@ -118,6 +119,26 @@ describe('a signature of a component', () => {
     });
   }
 
+  it('is accepted with a digest in capitals, and in the other media type of its kind', () => {
+    const document = withSignature(component, keys, { algorithm: 'RSASSA-PSS' });
+    const [first] = document['signatures'] as { digest: { value: string }; signature: object }[];
+    const digest = { ...first!.digest, value: first!.digest.value.toUpperCase() };
+    const signature = { ...first!.signature, mediaType: 'application/vnd.ocm.signature.rsa-pss' };
+    verify({ ...document, signatures: [{ ...first, digest, signature }] });
+  });
+
+  it('with a key for this padding alone is accepted, and one with another kind of key is not', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+    const publicPem = publicKey.export({ type: 'spki', format: 'pem' }) as string;
+    verify(withSignature(component, { privateKey }, { algorithm: 'RSASSA-PSS' }), { publicKey: publicPem });
+    expect(refused(withSignature(component, keys), { publicKey: publicPem })).to.contain(
+      'cannot be checked with the given key: ',
+    );
+    const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+    const curvePem = curve.export({ type: 'spki', format: 'pem' }) as string;
+    expect(refused(withSignature(component, keys), { publicKey: curvePem })).to.contain('needs an RSA key');
+  });
+
   it('with an unknown algorithm is rejected, and the message lists the known ones', () => {
     const signed = withSignature(component, keys);
     const [first] = signed['signatures'] as { signature: object }[];
@@ -141,28 +162,93 @@ describe('a signature of a component', () => {
       verify(signed(CERTIFICATES.leaf), { publicKey: CERTIFICATES.leaf });
     });
 
+    const caPrivateKey = call('x509genkey', 'P256');
+    const made = (usage: string, year: number, more: object = {}): string =>
+      call(
+        'x509cert',
+        new Map<string, SpiffValue>(
+          Object.entries({
+            usage: [usage],
+            organization: ['ACME'],
+            commonName: usage,
+            privateKey: caPrivateKey,
+            validFrom: `Jan 1 00:00:00 ${String(year)}`,
+            ...more,
+          }),
+        ),
+      ) as string;
+
     it("is rejected if the authority was not yet valid, or no longer valid, when the signer's certificate started", () => {
-      const caPrivateKey = call('x509genkey', 'P256');
-      const made = (usage: string, year: number, more: object = {}): string =>
-        call(
-          'x509cert',
-          new Map<string, SpiffValue>(
-            Object.entries({
-              usage: [usage],
-              organization: ['ACME'],
-              commonName: usage,
-              privateKey: caPrivateKey,
-              validFrom: `Jan 1 00:00:00 ${String(year)}`,
-              ...more,
-            }),
-          ),
-        ) as string;
       const caCert = made('CertSign', 2025);
       const answer = (year: number): string =>
         refused(signed(made('CodeSigning', year, { caCert, caPrivateKey })), { caCertificates: caCert });
       expect(answer(2024)).to.contain('was not issued by the given authorities');
       expect(answer(2027)).to.contain('was not issued by the given authorities');
       expect(answer(2025)).not.to.contain('was not issued by the given authorities');
+    });
+
+    describe('of which one does not fit', () => {
+      const NOT_ISSUED = 'was not issued by the given authorities';
+      const caCert = made('CertSign', 2025);
+      const leafOf = (more: object = {}, usage = 'CodeSigning'): string =>
+        made(usage, 2025, { caCert, caPrivateKey, ...more });
+
+      it('is accepted as far as certificates matter if all fit', () => {
+        expect(refused(signed(leafOf()), { caCertificates: caCert })).to.contain('needs an RSA key');
+        const middle = made('CertSign', 2025, { caCert, caPrivateKey, commonName: 'middle' });
+        const leaf = leafOf({ caCert: middle });
+        expect(refused(signed(leaf, middle), { caCertificates: caCert })).to.contain('needs an RSA key');
+      });
+
+      it('is rejected if the issuer is not an authority, though an authority certifies it', () => {
+        const middle = leafOf({ commonName: 'no authority' });
+        const leaf = leafOf({ caCert: middle });
+        expect(refused(signed(leaf, middle), { caCertificates: caCert })).to.contain(NOT_ISSUED);
+        expect(refused(signed(leaf), { caCertificates: middle })).to.contain(NOT_ISSUED);
+      });
+
+      it('is rejected if another authority has the name of the issuer, or its key', () => {
+        const stranger = call('x509genkey', 'P256');
+        const sameName = made('CertSign', 2025, { privateKey: stranger });
+        expect(refused(signed(leafOf()), { caCertificates: sameName })).to.contain(NOT_ISSUED);
+        const sameKey = made('CertSign', 2025, { commonName: 'another' });
+        expect(refused(signed(leafOf()), { caCertificates: sameKey })).to.contain(NOT_ISSUED);
+      });
+
+      it('is accepted if the usage of the signer is any, or if it is an authority of its own', () => {
+        expect(refused(signed(leafOf({}, 'Any')), { caCertificates: caCert })).to.contain('needs an RSA key');
+        const leaf = leafOf();
+        expect(refused(signed(leaf), { caCertificates: leaf })).to.contain('needs an RSA key');
+      });
+
+      it('is accepted through many intermediates, of which each has its own key, and not if one is missing', () => {
+        const chain: string[] = [];
+        let above = { caCert, caPrivateKey };
+        for (let i = 0; i < 12; i++) {
+          const key = call('x509genkey', 'P256');
+          const next = made('CertSign', 2025, { ...above, privateKey: key, commonName: `m${String(i)}` });
+          chain.push(next);
+          above = { caCert: next, caPrivateKey: key };
+        }
+        const leaf = made('CodeSigning', 2025, above);
+        expect(refused(signed(leaf, ...chain), { caCertificates: caCert })).to.contain('needs an RSA key');
+        expect(
+          refused(signed(leaf, ...chain.slice(0, 4), ...chain.slice(5)), { caCertificates: caCert }),
+        ).to.contain(NOT_ISSUED);
+      });
+
+      it('is rejected soon, however often an intermediate is repeated that certifies itself', () => {
+        const copies = Array.from({ length: 32 }, () => caCert);
+        const stranger = made('CertSign', 2025, { commonName: 'stranger' });
+        expect(refused(signed(leafOf(), ...copies), { caCertificates: stranger })).to.contain(NOT_ISSUED);
+        expect(refused(signed(leafOf(), ...copies, caCert), { caCertificates: caCert })).to.contain(
+          'has more than 32 certificates beside that of the signer',
+        );
+      });
+
+      it('is rejected if the certificate of the signer is not for signing code', () => {
+        expect(refused(signed(leafOf({}, 'ServerAuth')), { caCertificates: caCert })).to.contain(NOT_ISSUED);
+      });
     });
 
     it('is rejected if the chain has a gap, or ends at another authority', () => {

@@ -22,18 +22,19 @@ import { seededRng } from '../../../src/lib/rng.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { TestRegistry, type TestRegistryOptions } from '../../support/registry.ts';
 import { startUnusableServers, type UnusableServers } from '../../support/unusable-servers.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 
 const LOGIN = { username: 'robot', password: 's3cret' };
 const artifact = buildArtifact({ mediaType: 'a/config', content: Buffer.from('{}') }, []);
 const authority = createAuthority('of-the-registry');
 const other = createAuthority('of-nothing');
 
-function certificate(hosts: readonly string[] = ['127.0.0.1'], until = Date.now() + 3_600_000) {
+function certificate(hosts: readonly string[] = ['127.0.0.1'], until = systemClock.wall() + 3_600_000) {
   const { certificate: cert, key } = issueCertificate(authority, createPrivateKey(authority.key), {
     commonName: 'registry',
     usage: 'server',
     hosts,
-    validity: { from: Date.now() - 7_200_000, until },
+    validity: { from: systemClock.wall() - 7_200_000, until },
   });
   return { cert, key };
 }
@@ -183,7 +184,7 @@ describe('a registry', () => {
       ],
       [
         'an expired certificate',
-        () => certificate(['127.0.0.1'], Date.now() - 3_600_000),
+        () => certificate(['127.0.0.1'], systemClock.wall() - 3_600_000),
         [authority],
         'its certificate has expired; have it renewed',
       ],

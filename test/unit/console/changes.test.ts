@@ -14,12 +14,13 @@ import {
 import { allowedFor } from '../../../src/cli/console/in-cluster/allowances.ts';
 import type { Plan, PlannedItem } from '../../../src/cli/console/wire.ts';
 import { groupsOf, summaryWords, valueText } from '../../../web/console/planned.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { skip, WITHOUT_PROC } from '../../support/skip.ts';
 import { collected, installation } from '../cli/given.ts';
 import { ask, consoleOf, cookieOf, ORIGIN } from './parts.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const LANDSCAPE = { namespace: 'proj', name: 'web' };
 
@@ -141,17 +142,17 @@ describe('the process that plans', function () {
       renameSync(${JSON.stringify(`${pidFile}.new`)}, ${JSON.stringify(pidFile)});`;
     const leaving = new AbortController();
     const left = failure(planner(starting('setInterval(() => {}, 1000)'))(LANDSCAPE, leaving.signal));
-    while (!existsSync(pidFile)) await sleep(systemClock, 20);
+    await eventually('the program has started', () => existsSync(pidFile));
     leaving.abort(new Error('the browser closed the connection'));
     expect((await left).message).to.equal('the browser closed the connection');
     const isRunning = () => existsSync(`/proc/${readFileSync(pidFile, 'utf8')}/root`);
-    while (isRunning()) await sleep(systemClock, 20);
+    await eventually('the program has ended', () => !isRunning());
 
     const growing = starting('const kept = []; setInterval(() => kept.push(Buffer.alloc(2 ** 23, 1)), 5)');
     expect(await failure(planner(growing, { memoryMiB: 250 })(LANDSCAPE, signal))).to.include({
       statusCode: 413,
     });
-    while (isRunning()) await sleep(systemClock, 20);
+    await eventually('the program has ended', () => !isRunning());
   });
 
   it('has the token of the viewer in the cluster, which other processes cannot read, and nothing of the pod', async function () {

@@ -4,7 +4,8 @@ import { landscapeUrl, viewOf, withQuery } from '../../../web/console/addresses.
 import { barsOf, isExplained } from '../../../web/console/bars.ts';
 import { changedItems } from '../../../web/console/changes.ts';
 import { counted, durationText } from '../../../web/console/format.ts';
-import { filterList } from '../../../web/console/list-filter.ts';
+import { indexAfter } from '../../../web/console/keys.ts';
+import { filterList, namespacesIn } from '../../../web/console/list-filter.ts';
 import { afterKey, treeRows } from '../../../web/console/tree-model.ts';
 
 describe('addresses of the console', () => {
@@ -15,6 +16,13 @@ describe('addresses of the console', () => {
     ['/landscapes/a/b/jobs', { name: 'landscape', id: 'a/b', tab: 'jobs' }],
     ['/landscapes/a/b/other', { name: 'unknown' }],
     ['/landscapes/a', { name: 'unknown' }],
+    ['/landscapes//b', { name: 'unknown' }],
+    ['/landscapes/a/', { name: 'unknown' }],
+    ['/landscapes/a/b/jobs/1', { name: 'unknown' }],
+    ['/landscape/a/b', { name: 'unknown' }],
+    ['/landscapes/a%2Fb/c', { name: 'landscape', id: 'a/b/c', tab: 'tree' }],
+    ['/flow/a', { name: 'unknown' }],
+    ['/flow/a/b', { name: 'unknown' }],
     ['/%E0', { name: 'unknown' }],
   ];
   for (const [path, view] of paths)
@@ -72,6 +80,30 @@ describe('the list of the console', () => {
     expect(list.rows).to.have.length(1);
     expect(list.counts).to.include({ failed: 1, succeeded: 1 });
     expect(list.total).to.equal(2);
+  });
+
+  it('ignores spaces around words, and finds marks', () => {
+    expect(ids({ search: '  db ' })).to.deep.equal(['a/db']);
+    expect(filterList([row('a/x', { marks: ['Suspended'] })], { ...all, search: 'suspend' }).total).to.equal(
+      1,
+    );
+  });
+
+  it('sorts each state by namespace and name', () => {
+    const sorted = filterList([row('a/2'), row('b/1'), row('a/1')], all);
+    expect(sorted.rows.map(({ id }) => id)).to.deep.equal(['a/1', 'a/2', 'b/1']);
+  });
+
+  it('offers each namespace once, in order', () => {
+    expect(namespacesIn([row('b/x'), row('a/x'), row('b/y')])).to.deep.equal(['a', 'b']);
+  });
+
+  it('keeps an item that is deleted and created in one change', () => {
+    const next = changedItems(new Map([['a/x', row('a/x')]]), {
+      set: [row('a/x', { parts: 2 })],
+      gone: ['a/x'],
+    });
+    expect(next.get('a/x')?.parts).to.equal(2);
   });
 
   it('applies changes', () => {
@@ -140,6 +172,92 @@ describe('the tree of the console', () => {
   });
 });
 
+describe('rows in the tree of the console', () => {
+  const none: ReadonlySet<string> = new Set();
+  const rowsOf = (parts: readonly Part[], onlyOpen = false) =>
+    treeRows(new Map(parts.map((each) => [each.id, each])), { toggled: none, onlyOpen });
+  const ids = (parts: readonly Part[]): readonly string[] =>
+    rowsOf(parts, true).map(({ part: { id } }) => id);
+
+  it('have their position among their siblings, and know whether they are open', () => {
+    const [root, a, b] = rowsOf([part('root', ''), part('a', 'root'), part('b', 'root', { at: 1 })]);
+    expect(root).to.include({ level: 1, position: 1, siblings: 1, hasChildren: true, isOpen: true });
+    expect(a).to.include({ level: 2, position: 1, siblings: 2, hasChildren: false, isOpen: false });
+    expect(b).to.include({ level: 2, position: 2, siblings: 2 });
+  });
+
+  for (const [count, isOpen] of [
+    [200, true],
+    [201, false],
+  ] as const)
+    it(`of objects on targets are ${isOpen ? 'shown' : 'hidden'} at first with ${count} parts`, () => {
+      const objects = Array.from({ length: count - 2 }, (_, i) =>
+        part(`o${i}`, 'item', { kind: 'Object', at: i }),
+      );
+      const [root, item] = rowsOf([
+        part('root', ''),
+        part('item', 'root', { kind: 'DeployItem' }),
+        ...objects,
+      ]);
+      expect(root?.isOpen).to.equal(true);
+      expect(item?.isOpen).to.equal(isOpen);
+    });
+
+  const why = { summary: 's', holders: [], next: [] };
+  const kept: readonly (readonly [title: string, part: Partial<Part>, isKept: boolean])[] = [
+    ['failed', { condition: 'failed' }, true],
+    ['running', { condition: 'running' }, true],
+    ['waiting', { condition: 'waiting' }, true],
+    ['ready', {}, false],
+    ['ready, but have a reason', { why }, true],
+  ];
+  for (const [title, more, isKept] of kept)
+    it(`${isKept ? 'are shown' : 'are hidden'} among those that are not ready if they are ${title}`, () => {
+      expect(ids([part('root', ''), part('a', 'root', more)])).to.deep.equal(isKept ? ['root', 'a'] : []);
+    });
+
+  it('of objects on targets, which have no state, are hidden among those that are not ready', () => {
+    const { condition: _, ...object } = part('o', 'a', { kind: 'Object' });
+    expect(ids([part('root', ''), part('a', 'root', { condition: 'failed' }), object])).to.deep.equal([
+      'root',
+      'a',
+    ]);
+  });
+
+  it('use no other keys, and ignore those that have no effect', () => {
+    const [closed] = [rowsOf([part('root', '')])];
+    expect(afterKey('ArrowRight', closed, 0)).to.deep.equal({});
+    expect(afterKey('ArrowLeft', closed, 0)).to.deep.equal({});
+    expect(afterKey('ArrowRight', closed, 5)).to.deep.equal({});
+    expect(afterKey('Enter', rowsOf([part('root', ''), part('a', 'root')]), 1)).to.deep.equal({});
+    expect(afterKey('Enter', rowsOf([part('root', ''), part('a', 'root')]), 0)).to.deep.equal({});
+  });
+});
+
+describe('keys of lists in the console', () => {
+  const cases: readonly (readonly [key: string, index: number, expected: number | undefined])[] = [
+    ['ArrowDown', 0, 1],
+    ['ArrowDown', 39, 39],
+    ['ArrowUp', 5, 4],
+    ['ArrowUp', 0, 0],
+    ['PageDown', 10, 25],
+    ['PageDown', 30, 39],
+    ['PageUp', 20, 5],
+    ['PageUp', 3, 0],
+    ['Home', 20, 0],
+    ['End', 20, 39],
+    ['Tab', 20, undefined],
+  ];
+  for (const [key, index, expected] of cases)
+    it(`lead from row ${index} to ${expected ?? 'no row'}: ${key}`, () => {
+      expect(indexAfter(key, index, 40)).to.equal(expected);
+    });
+
+  it('stay at 0 in an empty list', () => {
+    expect(['ArrowDown', 'End', 'Home'].map((key) => indexAfter(key, 0, 0))).to.deep.equal([0, 0, 0]);
+  });
+});
+
 describe('the timeline of the console', () => {
   const span = { start: 0, end: 100 };
   const line = (more: Partial<TimelineRow>): TimelineRow => ({
@@ -170,6 +288,47 @@ describe('the timeline of the console', () => {
   });
 });
 
+describe('a bar in the timeline of the console', () => {
+  const span = { start: 100, end: 200 };
+  const bars = (more: Partial<TimelineRow>) =>
+    barsOf(
+      { kind: 'DeployItem', title: 't', depth: 1, phase: '', waitedFor: [], error: '', ...more },
+      span,
+    ).map(({ kind, left, width }) => [kind, left, width]);
+  const cases: readonly (readonly [title: string, row: Partial<TimelineRow>, bars: readonly unknown[]])[] = [
+    ['starts with the job at the earliest', { triggeredAt: 50, endedAt: 150 }, [['working', 0, 50]]],
+    ['ends with the job at the latest', { triggeredAt: 150, endedAt: 250 }, [['working', 50, 50]]],
+    ['is never too short to see', { triggeredAt: 150, endedAt: 150 }, [['working', 50, 0.5]]],
+    ['stays in the picture if it starts at the end', { triggeredAt: 200 }, [['working', 99.5, 0.5]]],
+    [
+      'has no wait before its start',
+      { triggeredAt: 150, waitedAt: 120, endedAt: 200 },
+      [['waiting', 50, 50]],
+    ],
+    ['has no wait after its end', { triggeredAt: 150, waitedAt: 190, endedAt: 170 }, [['working', 50, 20]]],
+    [
+      'of an item that waited shows work first',
+      { triggeredAt: 100, waitedAt: 150, endedAt: 200, waitedFor: ['db'] },
+      [
+        ['working', 0, 50],
+        ['waiting', 50, 50],
+      ],
+    ],
+    [
+      'of an installation without predecessors shows work first',
+      { kind: 'Installation', triggeredAt: 100, waitedAt: 150, endedAt: 200 },
+      [
+        ['working', 0, 50],
+        ['waiting', 50, 50],
+      ],
+    ],
+  ];
+  for (const [title, row, expected] of cases)
+    it(title, () => {
+      expect(bars(row)).to.deep.equal(expected);
+    });
+});
+
 describe('an error in the timeline of the console', () => {
   it('is explained by that of a part below', () => {
     const rows = [
@@ -179,6 +338,25 @@ describe('an error in the timeline of the console', () => {
       { depth: 1, error: 'no such import' },
     ];
     expect(rows.map((_, i) => isExplained(rows, i))).to.deep.equal([true, true, false, false]);
+    expect(
+      isExplained(
+        [
+          { depth: 0, error: 'x' },
+          { depth: 1, error: '' },
+        ],
+        0,
+      ),
+    ).to.equal(false);
+  });
+});
+
+describe('the last error in the timeline of the console', () => {
+  it('is not explained by that of a sibling after it', () => {
+    const rows = [
+      { depth: 1, error: 'no such import' },
+      { depth: 1, error: 'no space left' },
+    ];
+    expect(rows.map((_, i) => isExplained(rows, i))).to.deep.equal([false, false]);
   });
 });
 

@@ -121,4 +121,22 @@ describe('requests to the console', () => {
       expect(answer.statusCode, type).to.equal(415);
     }
   });
+
+  const bodies: readonly (readonly [title: string, payload: string, status: number, says: string])[] = [
+    [
+      'larger than 32 KiB',
+      JSON.stringify({ token: 'x'.repeat(32 * 1024) }),
+      413,
+      'a body can have 32768 bytes',
+    ],
+    ['not JSON', '{"token":', 400, 'the body is not JSON'],
+    ['nested deeply', '['.repeat(30_000), 400, 'the body is not JSON'],
+  ];
+  for (const [title, payload, status, says] of bodies)
+    it(`are refused if their body is ${title}`, async () => {
+      const headers = { 'content-type': 'application/json', origin: ORIGIN };
+      const answer = await ask(server, '', { method: 'POST', url: '/api/session', payload, headers });
+      expect(answer.statusCode).to.equal(status);
+      expect(answer.body).to.contain(says);
+    });
 });

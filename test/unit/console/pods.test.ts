@@ -158,6 +158,13 @@ describe('a piece of a log', () => {
     const many = appendedLog(first, answer(Array.from({ length: MAX_LINES }, (_, i) => String(i))));
     expect(many.omitted).to.equal(true);
     expect(many.lines).to.have.length(MAX_LINES);
+    expect(many.lines[0]).to.equal('0');
+    expect(appendedLog(many, answer(['x'])).omitted).to.equal(true);
+    expect(appendedLog(first, answer([], true)).lines).to.deep.equal(['red', 'b', '…']);
+    const exactly = answer(Array.from({ length: MAX_LINES - 2 }, (_, i) => String(i)));
+    expect(appendedLog(first, exactly)).to.deep.include({ omitted: false });
+    const afterMany = { ...emptyLog, omitted: true };
+    expect(appendedLog(afterMany, answer(['x'])).omitted).to.equal(true);
     expect(plainLine('\u001b[1;32m✔\u001b[K done')).to.equal('✔ done');
   });
 });

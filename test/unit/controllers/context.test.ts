@@ -59,13 +59,23 @@ describe('the context controller', () => {
     expect(on.runs).to.deep.equal(['a', 'b']);
   });
 
-  it('creates one as soon as a change of its namespace shows that it is missing', async () => {
-    const client = await started({}, () => namespace('a'));
+  it('creates one again when it is deleted, and no others', async () => {
+    const client = await started({}, () => {
+      namespace('a');
+      on.client.put(contextKind, { metadata: { name: 'other', namespace: 'a' } });
+    });
     client.remove(contextKind, 'a/default');
-    await on.settle();
-    client.edit(namespaceKind, 'a', { metadata: { labels: { x: 'y' } } });
+    client.remove(contextKind, 'a/other');
     await on.settle();
     expect(client.changes).to.deep.equal(['create Context a/default', 'create Context a/default']);
+    expect(on.runs).to.deep.equal(['a', 'a']);
+  });
+
+  it('restores its repository context when that is changed', async () => {
+    const client = await started({ repositoryContext }, () => namespace('a'));
+    client.edit(contextKind, 'a/default', { repositoryContext: { baseUrl: 'other.example' } });
+    await on.settle();
+    expect(stored('a')).to.deep.include({ repositoryContext });
   });
 
   it('does nothing when a namespace is being deleted, or gone', async () => {
@@ -112,7 +122,6 @@ describe('the context controller', () => {
         return undefined;
       };
     });
-    expect(stored('a')).not.to.have.property('repositoryContext');
     await on.clock.advance(2_000);
     expect(stored('a')).to.deep.include({ repositoryContext, useOCM: true });
     expect(client.changes).to.have.length(2);

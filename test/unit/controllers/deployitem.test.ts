@@ -2,11 +2,14 @@ import { expect } from 'chai';
 import { interruptRequested, decidePickup, type Snapshot } from '../../../controllers/deployitem/decide.ts';
 import { deployItemController } from '../../../controllers/deployitem/index.ts';
 import { deployItemKind, type DeployItem } from '../../../src/api/kinds/deployitem.ts';
+import { executionKind } from '../../../src/api/kinds/execution.ts';
 import { targetKind } from '../../../src/api/kinds/target.ts';
 import { annotations } from '../../../src/api/labels.ts';
 import type { Effect } from '../../../src/machine/decision.ts';
+import { readinessAt } from '../../../src/machine/readiness.ts';
+import { TransportError } from '../../../src/runtime/errors.ts';
 import { effectsOf } from '../../support/ask.ts';
-import { NOW, deleting, done, item, running } from '../../support/given.ts';
+import { NOW, deleting, done, execution, item, running } from '../../support/given.ts';
 import { stage, type Stage } from './support/stage.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -103,6 +106,12 @@ describe('an interrupt of one deploy item', () => {
     expect(effects[1]).to.deep.include({
       change: { dropAnnotations: { [annotations.operation]: 'interrupt' } },
     });
+  });
+
+  it('shows when the job and its error ended', () => {
+    const [end] = interruptRequested({ self: item('plan', 'a', running(JOB), interrupt), now: NOW }) ?? [];
+    expect(bodyOf(end)).to.have.nested.property('status.transitionTimes.finishedTime', NOW);
+    expect(bodyOf(end)).to.have.nested.property('status.lastError.lastUpdateTime', NOW);
   });
 
   it('does not set the observed generation of an item that no deployer has seen', () => {
@@ -207,6 +216,103 @@ describe('the deploy item controller', () => {
     await on.start();
     expect(stored(key)?.metadata.annotations).to.have.property(annotations.operation, 'x');
     expect(on.client.requests.map(({ verb }) => verb)).to.deep.equal(['merge', 'get']);
+  });
+
+  it('removes the readiness of a running job that a deployer without it has ended, and only then', async () => {
+    on = stage((ports) =>
+      deployItemController({ ...ports, pickupTimeoutMs: 0, readiness: readinessAt(ports.clock, true) }),
+    );
+    const reconciling = { type: 'Reconciling', status: 'True', reason: 'r', message: 'm' } as const;
+    const conditions = [{ ...reconciling, lastTransitionTime: NOW, lastUpdateTime: NOW }];
+    const ended = put(item('plan', 'ended', { ...done(JOB), conditions }));
+    const busy = put(item('plan', 'busy', { ...running(JOB), lastReconcileTime: NOW, conditions }));
+    await on.start();
+    const types = (key: string) => stored(key)?.status?.conditions?.map(({ type }) => type);
+    expect([types(ended), types(busy)]).to.deep.equal([['Ready'], ['Reconciling']]);
+    expect(on.client.changes).to.deep.equal([`merge status DeployItem ${ended}`]);
+  });
+
+  describe('releases an item under deletion that was created after its execution was gone', () => {
+    const written = { creationTimestamp: NOW, annotations: { [annotations.reconcileTime]: NOW } };
+    const late = (more: object = {}): DeployItem =>
+      item('plan', 'late', {}, { ...deleting, ...written, ...more });
+    const finalizersOf = (key: string) => stored(key)?.metadata.finalizers;
+    const plan = (): string =>
+      on.client.put(executionKind, execution('plan', { meta: { finalizers: [] } })).metadata.uid ?? '';
+
+    it('when there is none, or another one of that name', async () => {
+      const key = put(late());
+      await on.start();
+      expect(stored(key)).to.equal(undefined);
+      plan();
+      await on.settle();
+      const second = put(late());
+      await on.settle();
+      expect(stored(second)).to.equal(undefined);
+    });
+
+    it('when the execution ends', async () => {
+      const ownerReferences =
+        late().metadata.ownerReferences?.map((owner) => ({ ...owner, uid: plan() })) ?? [];
+      await on.start();
+      const key = put(late({ ownerReferences }));
+      await on.settle();
+      expect(finalizersOf(key)).to.have.length(1);
+      on.client.remove(executionKind, 'demo/plan');
+      await on.settle();
+      expect(stored(key)).to.equal(undefined);
+    });
+
+    it('but not while the API server has an execution that the cache has not', async () => {
+      const key = put(late());
+      const hidden = execution('plan');
+      const read = on.client.get.bind(on.client);
+      on.client.get = (async (...[kind, name, signal]: Parameters<typeof read>) =>
+        kind.kind === executionKind.kind ? hidden : read(kind, name, signal)) as typeof on.client.get;
+      await on.start();
+      expect(finalizersOf(key)).to.have.length(1);
+      expect(on.runs).to.deep.equal([key]);
+    });
+
+    it('at the next attempt, when the API server does not answer', async () => {
+      const key = put(late());
+      const read = on.client.get.bind(on.client);
+      let isDown = true;
+      on.client.get = (async (...args: Parameters<typeof read>) => {
+        if (isDown) throw new TransportError({ message: 'no connection', safeToRepeat: true });
+        return read(...args);
+      }) as typeof on.client.get;
+      await on.start();
+      expect(finalizersOf(key)).to.have.length(1);
+      isDown = false;
+      await on.clock.advance(60_000);
+      expect(stored(key)).to.equal(undefined);
+    });
+
+    const kept: readonly (readonly [string, DeployItem])[] = [
+      ['is not deleted', late({ deletionTimestamp: undefined })],
+      ['may be installed', { ...late(), status: { observedGeneration: 1, ...done(JOB) } }],
+      ['a backup has restored', late({ creationTimestamp: '2026-01-02T00:00:00Z' })],
+      ['a user has created', late({ ownerReferences: [] })],
+      [
+        'an object of another kind owns',
+        late({
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Other', name: 'plan', uid: 'u', controller: true }],
+        }),
+      ],
+      [
+        'another object than its controller owns',
+        late({ ownerReferences: [{ ...late().metadata.ownerReferences?.[0], controller: false }] }),
+      ],
+    ];
+    for (const [which, object] of kept) {
+      it(`but none that ${which}`, async () => {
+        const key = put(object);
+        await on.start();
+        expect(finalizersOf(key)).to.have.length(1);
+        expect(on.client.changes).to.deep.equal([]);
+      });
+    }
   });
 
   it('works on as many items at a time as configured', () => {

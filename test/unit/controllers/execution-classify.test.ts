@@ -196,7 +196,7 @@ describe('an execution that waits', () => {
     });
   const missingDeployer = (type: string) => `no deployer handles ${type}`;
   const wait = (items: readonly DeployItem[], starting: readonly DeployItem[] = []) =>
-    awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, starting);
+    awaiting({ self, now: NOW, missingDeployer }, 'JobsUnfinished', items, starting);
 
   it('is reconciled again when the short pick-up time of deployers has passed', () => {
     expect(wait([given(4)])).to.deep.equal({

@@ -190,11 +190,21 @@ describe('the shoot cluster of a deploy item', () => {
         spec: { sourceNamespace: 'clusters', secretRef: { name: 'source', key: 'kubeconfig' } },
       });
     const shoot = (name: string) => garden.put(shootKind, { metadata: { name, namespace: 'clusters' } });
-    const installed = (name: string, spec: object = { ...skip, ...to('prod') }, notes: object = {}) => {
-      const made = item('plan', name, done('j1'), {
-        ...deleting,
-        annotations: { [annotations.clusterName]: 's1', ...notes },
-      });
+    const installed = (
+      name: string,
+      spec: object = { ...skip, ...to('prod') },
+      notes: object = {},
+      more: object = {},
+    ) => {
+      const made = item(
+        'plan',
+        name,
+        { ...done('j1'), ...more },
+        {
+          ...deleting,
+          annotations: { [annotations.clusterName]: 's1', ...notes },
+        },
+      );
       on.client.put(deployItemKind, { ...made, spec: { ...made.spec, ...spec } });
     };
     const stored = (name: string): DeployItem | undefined =>
@@ -222,6 +232,26 @@ describe('the shoot cluster of a deploy item', () => {
       await uninstalling();
       expect(['a', 'b', 'c'].map(jobOf)).to.deep.equal(['gone', 'j2', 'gone']);
       expect(opened).to.deep.equal(['the way to the garden']);
+    });
+
+    it('and the item is uninstalled if its target has the address of another cluster than a user wrote to it', async () => {
+      ready();
+      on.client.put(targetKind, {
+        metadata: { name: 'prod', namespace: 'demo', labels: { [labels.targetSync]: 'ok' } },
+        spec: { type: 'x', secretRef: { name: 'access', key: 'kubeconfig' } },
+      });
+      secret('access', kubeconfig('https://api.s9.garden.example'));
+      installed('a');
+      installed('b', undefined, { [annotations.clusterName]: 's9' });
+      await uninstalling();
+      expect(['a', 'b'].map(jobOf)).to.deep.equal(['j2', 'gone']);
+    });
+
+    it('and the item is uninstalled if objects of it stay on another cluster', async () => {
+      ready();
+      installed('a', undefined, {}, { leftBehind: [{ cluster: { uid: 'other' }, omitted: 1 }] });
+      await uninstalling();
+      expect(jobOf('a')).to.equal('j2');
     });
 
     it('once for all items of the same shoot', async () => {

@@ -47,13 +47,27 @@ describe('what the items of an execution export', () => {
     expect(status().exportRef).to.deep.equal({ name: published()?.metadata.name, namespace: 'demo' });
   });
 
-  it('are read from the namespace that the item names', async () => {
+  it('are read from the namespace of the item, whether it names it or not', async () => {
     completing();
-    exporting({ name: 'out', namespace: 'other' });
-    secret('out', { config: 'here: false' });
-    secret('out', { config: 'here: true' }, 'other');
+    exporting({ name: 'out', namespace: 'demo' });
+    secret('out', { config: 'here: true' });
     await on.start();
     expect(published()?.data).to.deep.equal({ a: { here: true } });
+  });
+
+  it('are refused when they are too large together, although each is accepted', async () => {
+    const names = ['a', 'b', 'c'];
+    const config = `text: ${'x'.repeat(6 << 20)}`;
+    completing(names.map((name) => template(name)));
+    for (const name of names) {
+      putItem(name, { exportRef: { name: `out-${name}` } });
+      secret(`out-${name}`, { config });
+    }
+    await on.start();
+    expect(status().lastError?.message).to.match(
+      /^the exports of the deploy items have more than 16 MiB as JSON together, a fixed limit; divide/,
+    );
+    expect(published()).to.equal(undefined);
   });
 
   const failures: readonly [string, () => void, RegExp][] = [
@@ -61,6 +75,21 @@ describe('what the items of an execution export', () => {
       'the secret does not exist',
       () => exporting({ name: 'out' }),
       /^export secret demo\/out of deploy item a does not exist$/,
+    ],
+    [
+      'the item names another namespace',
+      () => {
+        exporting({ name: 'out', namespace: 'other' });
+        secret('out', { config: 'here: true' }, 'other');
+      },
+      /^export secret demo\/out of deploy item a cannot be read: status.exportRef names namespace "other"; only secrets of the item's own namespace are read$/,
+    ],
+    [
+      'the name of the secret is a path',
+      () => {
+        exporting({ name: '../../other/secrets/out' });
+      },
+      /cannot be read: its name is invalid: /,
     ],
     [
       'the secret does not have the key',

@@ -279,7 +279,7 @@ describe('items that were not picked up for a while', () => {
   it('are not reported if their deployer runs here', () => {
     const missingDeployer = (type: string) => missingDeployerText(type, new Set([type]), undefined);
     const items = [neglected('a', 'x/served')];
-    expect(awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
+    expect(awaiting({ self, now: NOW, missingDeployer }, 'JobsUnfinished', items, [])).to.deep.equal({
       awaited: { reason: 'JobsUnfinished', objects: ['deploy item plan-a-x'] },
     });
   });
@@ -293,7 +293,7 @@ describe('items that were not picked up for a while', () => {
     const items = ['x/served', 'x/served', 'x/nobody', 'x/nobody', 'x/other'].map((type, i) =>
       neglected(`${i}`, type),
     );
-    const { awaited } = awaiting({ now: NOW, missingDeployer }, 'JobsUnfinished', items, []);
+    const { awaited } = awaiting({ self, now: NOW, missingDeployer }, 'JobsUnfinished', items, []);
     expect(awaited.reason).to.equal('NotTakenUp');
     expect(awaited)
       .to.have.property('message')

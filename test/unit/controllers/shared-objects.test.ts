@@ -134,6 +134,19 @@ describe('the condition of a deploy item about shared objects', () => {
     expect(reads).to.be.below(5);
   });
 
+  it('also covers objects that stay on a cluster to which the target of an item no longer leads', () => {
+    const providerStatus = managing([{ uid: 'u2' }]).providerStatus;
+    const moved = item('plan', 'b', {
+      ...done('j1'),
+      providerStatus: {},
+      leftBehind: [
+        { cluster: { uid: 'c' }, providerStatus },
+        { omitted: 3, clusters: 1 },
+      ],
+    });
+    expect(message(own, moved)).to.contain('ConfigMap u2 (demo/plan-b-x)');
+  });
+
   it('is checked for items that have it, or share objects with others', () => {
     const rows: readonly [DeployItem, readonly DeployItem[], boolean][] = [
       [own, [], false],
@@ -226,6 +239,15 @@ describe('the deploy item controller with shared objects', () => {
       on.client.edit(deployItemKind, key, { metadata: { labels: { x: 'y' } } });
     await on.clock.advance(10_000);
     expect(on.runs).to.deep.equal([]);
+  });
+
+  it('reconciles an item once if it is created later and shares nothing', async () => {
+    put(manager('a', ['u1']));
+    await on.start();
+    on.runs.splice(0);
+    const b = put(manager('b', ['u2']));
+    await on.settle();
+    expect(on.runs).to.deep.equal([b]);
   });
 
   it('reconciles an item once if it shares an object and something else about it changes', async () => {

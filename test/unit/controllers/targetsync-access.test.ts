@@ -1,6 +1,9 @@
 /** The access of a target sync to its source cluster, and to shoots. */
 import { expect } from 'chai';
-import { gatherWanted, isAccessFresh } from '../../../controllers/targetsync/gather.ts';
+import { gatherWanted, InvalidSpec, isAccessFresh } from '../../../controllers/targetsync/gather.ts';
+import { TooMuchListed } from '../../../controllers/targetsync/source.ts';
+import { NamesNotMatched } from '../../../src/blueprint/match-names.ts';
+import { outcome } from '../../support/outcome.ts';
 import { isRotationDue, renewable, RotationImpossible } from '../../../controllers/targetsync/rotation.ts';
 import type { Sync } from '../../../controllers/targetsync/snapshot.ts';
 import { annotations } from '../../../src/api/labels.ts';
@@ -56,7 +59,7 @@ describe('the rotation of the token', () => {
     ['two users', kubeconfig([{ name: 'a' }, { name: 'b' }])],
     ['a user without a name', kubeconfig([{ user: {} }])],
     ['a user with an empty name', kubeconfig([{ name: '' }])],
-    ['a user whose name is not a string', JSON.stringify({ users: [{ name: 7 }] })],
+    ['a user whose name is not a string', JSON.stringify({ users: [{ name: [7] }] })],
     ['users that are not a list', JSON.stringify({ users: { name: 'a' } })],
     ['invalid YAML', 'secret: [token'],
   ] as const) {
@@ -169,6 +172,39 @@ describe('the access to a shoot', () => {
         spec: { expirationSeconds: 86_400 },
       },
     ]);
+  });
+
+  it('is not requested if the expression takes too long, and the message says so', async () => {
+    const matcher = { matchNames: () => Promise.reject(new NamesNotMatched('it takes too long')) };
+    const query = { self: sync({ secretNameExpression: 'a{9}' }), host: host(), now: NOW, matcher };
+    const { signal } = new AbortController();
+    const source = { list: garden([], ['s']).list } as unknown as Client;
+    expect(await outcome(gatherWanted({ ...query, source, signal }))).to.throw(
+      InvalidSpec,
+      'it takes too long',
+    );
+  });
+
+  it('ends when the matching secrets are too large together, while they are listed', async () => {
+    let pages = 0;
+    const page = {
+      items: Array.from({ length: 20 }, (_, i) => ({
+        metadata: { name: `s${String(i)}` },
+        data: { kubeconfig: 'x'.repeat(1 << 20) },
+      })),
+    };
+    const source = {
+      async *list() {
+        for (; pages < 100; pages++) yield page;
+      },
+    } as unknown as Client;
+    const { signal } = new AbortController();
+    const self = sync({ secretNameExpression: '*' });
+    expect(await outcome(gatherWanted({ self, source, host: host(), now: NOW, signal }))).to.throw(
+      TooMuchListed,
+      'the matching secrets of namespace clusters have more than 64 MiB together',
+    );
+    expect(pages).to.equal(3);
   });
 
   const noKubeconfig =

@@ -1,6 +1,8 @@
 /** The events that trigger a target sync. */
 import { expect } from 'chai';
 import { targetSyncController, type TargetSyncPorts } from '../../../controllers/targetsync/index.ts';
+import type { Target } from '../../../src/api/kinds/target.ts';
+import { TARGET_SYNC_OK, labels } from '../../../src/api/labels.ts';
 import { targetSyncKind, type TargetSync } from '../../../src/api/kinds/targetsync.ts';
 import { admits, type Predicate } from '../../../src/runtime/sources/filters.ts';
 import type { SourceHost } from '../../../src/runtime/sources/sources.ts';
@@ -20,9 +22,34 @@ function controllerWith(more: Partial<TargetSyncPorts> = {}) {
     list: (namespace: string) => (namespace === 'demo' ? [first, sync('second'), sync('third')] : []),
     subscribe: (one: Subscriber<TargetSync>) => (subscriber = one),
   } as unknown as Cache<TargetSync>;
-  const spec = targetSyncController({ ...more, world: { targetSyncs } } as TargetSyncPorts);
-  return { spec, subscriber: () => subscriber };
+  let targetSubscriber: Subscriber<Target> | undefined;
+  const targets = {
+    name: 'targets',
+    isSynced: true,
+    subscribe: (one: Subscriber<Target>) => (targetSubscriber = one),
+  } as unknown as Cache<Target>;
+  const spec = targetSyncController({ ...more, world: { targetSyncs, targets } } as TargetSyncPorts);
+  return { spec, subscriber: () => subscriber, targetSubscriber: () => targetSubscriber };
 }
+
+function listener() {
+  const woken: Key[] = [];
+  const host = {
+    controller: 'targetsync',
+    ownEvents: 'filter',
+    guard: (_: string, run: () => unknown) => run(),
+    emit: (key: Key) => woken.push(key),
+    ignored: () => undefined,
+  } as unknown as SourceHost<TargetSync>;
+  return { host, woken };
+}
+
+const target = (meta: object): Target =>
+  ({
+    metadata: { name: 't', namespace: 'demo', ...meta },
+    spec: { type: 'x', secretRef: { name: 't' } },
+  }) as Target;
+const synced = target({ labels: { [labels.targetSync]: TARGET_SYNC_OK } });
 
 describe('the controller of target syncs', () => {
   it('manages finalizers by itself, and retries after failures', () => {
@@ -70,18 +97,28 @@ describe('the controller of target syncs', () => {
   for (const [what, change, keys] of others) {
     it(`reconciles ${keys.length ? 'the others of a namespace' : 'no other'} if one ${what}`, () => {
       const { spec, subscriber } = controllerWith();
-      const woken: Key[] = [];
-      const host = {
-        controller: 'targetsync',
-        ownEvents: 'filter',
-        guard: (_: string, run: () => unknown) => run(),
-        emit: (key: Key) => woken.push(key),
-        ignored: () => undefined,
-      } as unknown as SourceHost<TargetSync>;
+      const { host, woken } = listener();
       spec.sources?.[0]?.attach(host);
       subscriber()?.on(change);
       expect(woken).to.deep.equal(keys);
       expect(subscriber()).to.have.property('ownEvents', 'deliver');
+    });
+  }
+
+  const deleted = (obj: Target): Change<Target> => ({ type: 'delete', obj, finalStateUnknown: false });
+  const ofTargets: readonly (readonly [string, Change<Target>, readonly Key[]])[] = [
+    ['is deleted', deleted(synced), ['demo/first', 'demo/second', 'demo/third']],
+    ['of a user is deleted', deleted(target({})), []],
+    ['is created', { type: 'add', obj: synced, initial: false }, []],
+    ['changes', { type: 'update', old: synced, obj: synced, relisted: false }, []],
+  ];
+  for (const [what, change, keys] of ofTargets) {
+    it(`reconciles ${keys.length ? 'the target syncs of a namespace' : 'none'} if a target ${what}`, () => {
+      const { spec, targetSubscriber } = controllerWith();
+      const { host, woken } = listener();
+      spec.sources?.[1]?.attach(host);
+      targetSubscriber()?.on(change);
+      expect(woken).to.deep.equal(keys);
     });
   }
 });

@@ -6,7 +6,7 @@ import {
   planSync,
   TARGET_TYPE,
 } from '../../../controllers/targetsync/decide.ts';
-import { nameFilter } from '../../../controllers/targetsync/names.ts';
+import { isQuick, nameFilter } from '../../../src/blueprint/match-names.ts';
 import type { Host, Wanted } from '../../../controllers/targetsync/snapshot.ts';
 import { API_VERSION, annotations, labels } from '../../../src/api/labels.ts';
 import { effectsOf } from '../../support/ask.ts';
@@ -309,6 +309,23 @@ describe('an expression for names', () => {
       expect(nameFilter(expression)?.(name)).to.equal(answer);
     });
   }
+  const plain: readonly [string, string, boolean][] = [
+    ['is plain', '^prod-.*\\.eu$', true],
+    ['has counted repetitions', 'a{2}', false],
+    ['has classes of Unicode', '\\pL', false],
+    ['is long', 'a'.repeat(201), false],
+  ];
+  for (const [title, expression, answer] of plain) {
+    it(`is compiled ${answer ? 'here' : 'in a worker'} if it ${title}`, () => {
+      expect(isQuick({ expression, names: ['prod-1'] })).to.equal(answer);
+    });
+  }
+  it('is compared in a worker with many names, unless it matches all', () => {
+    const names = Array<string>(1000).fill('n'.repeat(200));
+    expect(isQuick({ expression: '^prod', names })).to.equal(true);
+    expect(isQuick({ expression: '^prod-', names })).to.equal(false);
+    expect(isQuick({ expression: '*', names })).to.equal(true);
+  });
   it('is rejected if it is not valid in RE2', () => {
     expect(nameFilter('^prod-(')).to.equal(undefined);
     expect(nameFilter('(?=a)')).to.equal(undefined);

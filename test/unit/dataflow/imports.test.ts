@@ -4,6 +4,7 @@ import type { InstallationImports } from '../../../src/api/kinds/installation.ts
 import type { Target } from '../../../src/api/kinds/target.ts';
 import type { KeyedSource } from '../../../src/dataflow/dataimport.ts';
 import { findImports, neededObjects, type ImportLookups } from '../../../src/dataflow/imports.ts';
+import { aliased } from '../../support/aliases.ts';
 import { dataObject, installation, target } from './given.ts';
 
 interface World {
@@ -411,6 +412,15 @@ describe('an installation that imports too much', () => {
     expect(sentence(list(16), { targets })).to.match(/more than 16 MiB/);
     const targetMap = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 't']));
     expect(sentence({ targets: [{ name: 'map', targetMap }] }, { targets })).to.match(/more than 16 MiB/);
+  });
+
+  it('counts what aliases stand for in all entries of an object together, while it reads them', () => {
+    const data = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`k${i}`, aliased(25)]));
+    const spec = { data: [{ name: 'all', configMapRef: { name: 'c' } }] };
+    expect(sentence(spec, { configMaps: { c: { data } } })).to.equal(
+      'configmap demo/c cannot be read: the values, with their aliases, have more than 16 MiB together: divide them among sub-installations',
+    );
+    expect(sentence(spec, { configMaps: { c: { data: { k: aliased(25) } } } })).to.equal(undefined);
   });
 
   it('is rejected because of its number of imports before any object is read', () => {

@@ -33,6 +33,8 @@ export class Bench {
   readonly events: string[] = [];
   /** Every stored state of an item's status, oldest first. */
   readonly history: DeployItemStatus[] = [];
+  /** Changes of objects in the host cluster, with the phases of items, oldest first. */
+  readonly changes: string[] = [];
   /** Kubeconfigs with which clients connected. */
   readonly opened: string[] = [];
   passes = 0;
@@ -206,6 +208,8 @@ export class Bench {
   // ------------------------------------------------------------ the runtime
 
   #changed(kind: string, key: string, before: Any | undefined, after: Any | undefined): void {
+    const { phase } = (after?.['status'] ?? {}) as DeployItemStatus;
+    this.changes.push([kind, key, phase].filter(Boolean).join(' '));
     if (kind !== 'DeployItem') {
       this.#wake(kind, after ?? before);
       return;

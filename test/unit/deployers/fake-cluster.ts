@@ -35,6 +35,7 @@ const KINDS: readonly Kind<Obj>[] = [
   kind('', 'v1', 'Namespace', 'namespaces', false),
   kind('apps', 'v1', 'Deployment', 'deployments'),
   kind('batch', 'v1', 'Job', 'jobs'),
+  kind('storage.k8s.io', 'v1', 'StorageClass', 'storageclasses', false),
   kind('rbac.authorization.k8s.io', 'v1', 'Role', 'roles'),
   kind('rbac.authorization.k8s.io', 'v1', 'RoleBinding', 'rolebindings'),
   kind('rbac.authorization.k8s.io', 'v1', 'ClusterRole', 'clusterroles', false),
@@ -43,6 +44,8 @@ const KINDS: readonly Kind<Obj>[] = [
   kind('landscaper.gardener.cloud', 'v1alpha1', 'Target', 'targets'),
   kind('landscaper.gardener.cloud', 'v1alpha1', 'Context', 'contexts'),
   kind('landscaper.gardener.cloud', 'v1alpha1', 'Execution', 'executions'),
+  kind('landscaper.gardener.cloud', 'v1alpha1', 'Installation', 'installations'),
+  kind('landscaper.gardener.cloud', 'v1alpha1', 'DataObject', 'dataobjects'),
 ];
 
 const STATUS_SUBRESOURCE = new Set(['DeployItem', 'Execution', 'Deployment', 'Service', 'Job', 'Pod']);
@@ -64,6 +67,12 @@ export class FakeCluster implements Client, KubeAccess {
   onChange: (kind: string, key: Key, before: Any | undefined, after: Any | undefined) => void = () =>
     undefined;
   isClosed = false;
+  /** Whether new definitions are established at once. */
+  establishes = true;
+  /** The logs of pods, by namespace and name. */
+  readonly logs = new Map<string, string>();
+  /** Clusters with different seeds give their objects different uids. */
+  uidSeed = '';
 
   constructor(...namespaces: string[]) {
     for (const name of namespaces) this.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -125,7 +134,9 @@ export class FakeCluster implements Client, KubeAccess {
       (o) =>
         o.kind === k.kind &&
         (query.namespace === undefined || o.metadata.namespace === query.namespace) &&
-        wanted.every(([name = '', value]) => o.metadata.labels?.[name] === value),
+        wanted.every(([name = '', value]) =>
+          value === undefined ? o.metadata.labels?.[name] !== undefined : o.metadata.labels?.[name] === value,
+        ),
     );
     yield { items: copy(items) as unknown as T[], resourceVersion: String(this.#version) };
   }
@@ -169,6 +180,9 @@ export class FakeCluster implements Client, KubeAccess {
     this.requests.push({ verb: method, what: path });
     if (path === '/version') return Promise.resolve({ gitVersion: 'v1.34.0' });
     if (path === '/apis') return Promise.resolve({ groups: [] });
+    const [, namespace = '', pod = ''] = /namespaces\/([^/]+)\/pods\/([^/]+)\/log/.exec(path) ?? [];
+    const log = this.logs.get(`${namespace}/${pod}`);
+    if (log !== undefined) return Promise.resolve(log);
     if (!path.endsWith('/token')) return Promise.reject(new Error(`no answer to ${method} ${path}`));
     return Promise.resolve({ status: { token: `token-of-${path.split('/').at(-2) ?? ''}` } });
   }
@@ -262,6 +276,8 @@ export class FakeCluster implements Client, KubeAccess {
         `${write.kind.plural} "${key}": the object has been modified`,
       );
     }
+    if (given?.uid !== undefined && given.uid !== current.metadata.uid)
+      throw refusal(409, 'Conflict', write.kind, key, 'the UID in the precondition does not match');
     return this.#store(id, before, separated(write, current, wanted));
   }
 
@@ -286,6 +302,8 @@ export class FakeCluster implements Client, KubeAccess {
       folded['data'] = { ...(folded['data'] as object | undefined), ...Object.fromEntries(data) };
     }
     delete folded.metadata.uid;
+    if (k.kind === 'CustomResourceDefinition' && this.establishes)
+      folded['status'] = { conditions: [{ type: 'Established', status: 'True' }] };
     return this.#store(id, undefined, folded);
   }
 
@@ -314,7 +332,9 @@ export class FakeCluster implements Client, KubeAccess {
     if (isSame) return copy(before);
     const metadata = { ...next.metadata };
     metadata.resourceVersion = String(++this.#version);
-    metadata.uid = before?.metadata.uid ?? metadata.uid ?? uidOf(`${id}#${String(this.#version)}`);
+    metadata.uid =
+      before?.metadata.uid ?? metadata.uid ?? uidOf(`${this.uidSeed}${id}#${String(this.#version)}`);
+    Object.assign(metadata, creationOf(before));
     const isSpecChange = !equal(before?.['spec'], next['spec']);
     const isStamped =
       metadata.deletionTimestamp !== undefined && before?.metadata.deletionTimestamp === undefined;
@@ -364,3 +384,9 @@ export const unauthorized = (): Error =>
   apiErrorFrom(401, { reason: 'Unauthorized', message: 'Unauthorized' }, { verb: 'get', kind: 'ConfigMap' });
 
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** A server keeps the time of the creation. */
+const creationOf = (before: Any | undefined): object => {
+  const { creationTimestamp } = before?.metadata ?? {};
+  return creationTimestamp === undefined ? {} : { creationTimestamp };
+};

@@ -1,6 +1,7 @@
 /** Returns the plan of the next job of an item on the bench. */
 import { manifestDeployer } from '../../../deployers/manifest/index.ts';
 import { targetReaderOf } from '../../../deployers/sdk/controller.ts';
+import type { DeployerPlugin } from '../../../deployers/sdk/deployer.ts';
 import type { ItemPlan, PlannedObject } from '../../../deployers/sdk/item-plan.ts';
 import type { DeployItem, Target } from '../../../deployers/sdk/kinds.ts';
 import { planItem, withoutWrites } from '../../../deployers/sdk/plan.ts';
@@ -31,11 +32,13 @@ interface Options {
   readonly others?: readonly View<DeployItem>[];
   readonly secondary?: FakeCluster;
   readonly signal?: AbortSignal;
+  /** Default: the manifest deployer. */
+  readonly plugin?: DeployerPlugin;
 }
 
 /** @param config of the next job; undefined for the current one */
 export function planOf(b: Bench, config?: object, options: Options = {}): Promise<ItemPlan | undefined> {
-  const { direction = 'apply', others = [], secondary = b.target } = options;
+  const { direction = 'apply', others = [], secondary = b.target, plugin = manifestDeployer() } = options;
   const { signal = new AbortController().signal } = options;
   const item = b.item();
   const { clock, host } = b;
@@ -53,7 +56,7 @@ export function planOf(b: Bench, config?: object, options: Options = {}): Promis
       item: config === undefined ? item : { ...item, spec: { ...item.spec, config: config as never } },
     },
     {
-      plugin: manifestDeployer(),
+      plugin,
       client: host,
       clock,
       rng,

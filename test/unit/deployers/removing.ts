@@ -23,6 +23,8 @@ export const held = { finalizers: ['test/hold'] };
 
 export class Removal {
   readonly cluster = new FakeCluster('app', 'late');
+  /** The target `elsewhere`. */
+  readonly elsewhere = new FakeCluster('app');
   readonly notes: string[] = [];
   readonly checkpoints: string[] = [];
   readonly sent: Write<Obj>[] = [];
@@ -70,7 +72,8 @@ export class Removal {
       log: silentLogger,
       signal: this.life.signal,
       progress: this.progress,
-      secondary: () => Promise.reject(new Error('not needed')),
+      secondary: (name) =>
+        name === 'elsewhere' ? Promise.resolve(this.elsewhere) : Promise.reject(new Error('not needed')),
       alsoManagedBy: (uid) => this.others(uid),
       onLeftToOthers: (note) => this.notes.push(note),
       assertTimeLeft: (name) => this.checkpoints.push(name),

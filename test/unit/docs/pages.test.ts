@@ -123,6 +123,8 @@ describe('the page about the configuration', () => {
     const image = 'registry.example.org/espalier:0.1.0';
     expect(rest).to.deep.equal({
       hasReadyConditions: false,
+      readiness: 'landscaper',
+      allowsSecretsInNames: true,
       isStrict: true,
       limits: {
         ...defaults.limits,

@@ -25,9 +25,35 @@ describe('cron', () => {
       expect(at === undefined ? undefined : new Date(at).toISOString()).to.equal(next?.replace('Z', '.000Z'));
     });
 
-  for (const spec of ['', '* * * *', '60 * * * *', '*/0 * * * *', 'TZ=Nowhere/Else * * * * *', '@often'])
+  const invalid = [
+    '',
+    '* * * *',
+    '60 * * * *',
+    '*/0 * * * *',
+    'TZ=Nowhere/Else * * * * *',
+    '@often',
+    'constructor',
+  ];
+  for (const spec of invalid)
     it(`rejects "${spec}"`, () => {
       expect(isCron(spec)).to.equal(false);
       expect(() => parseCron(spec)).to.throw(InvalidCron);
     });
+
+  it('looks at the clock of a time zone about once a week, also for a time that never comes', () => {
+    const { formatToParts } = Intl.DateTimeFormat.prototype;
+    let calls = 0;
+    Intl.DateTimeFormat.prototype.formatToParts = function (...args) {
+      calls++;
+      return formatToParts.apply(this, args);
+    };
+    try {
+      const never = parseCron('CRON_TZ=America/New_York 0 0 30 2 *');
+      expect(nextTime(never, Date.parse('2026-01-01T00:00:00Z'))).to.equal(undefined);
+    } finally {
+      Intl.DateTimeFormat.prototype.formatToParts = formatToParts;
+    }
+    expect(calls).to.be.below(5 * 53 * 2 + 5 * 2 * 7 * 24);
+    expect(calls).to.be.above(0);
+  });
 });

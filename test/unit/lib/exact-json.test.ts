@@ -26,6 +26,21 @@ describe('JSON with long integers', () => {
     expect(parseExactJson('9007199254740993')).to.equal(9007199254740993n);
   });
 
+  it('keeps the digits of an integer exactly if a double would change them when it is written', () => {
+    const digits = [
+      '9223372036854775000',
+      '1152921504606847000',
+      '-9007199254740994',
+      '100000000000000000000',
+    ];
+    for (const each of digits) expect(parseExactJson(each), each).to.equal(Number(each));
+    // A double represents 2^60, but is written with other digits.
+    for (const each of ['1152921504606846976', '9223372036854775807', '1000000000000000000000'])
+      expect(parseExactJson(each), each).to.equal(BigInt(each));
+    for (const each of [...digits, '1152921504606846976'])
+      expect(exactJson(parseExactJson(each))).to.equal(each);
+  });
+
   it('rejects integers that no double can represent, before it reads their digits', () => {
     expect(() => parseExactJson(`[${'1'.repeat(1_000_000)}]`)).to.throw(
       SyntaxError,

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { ServerConnections } from '../../../src/lib/server-connections.ts';
+import { pause } from '../../support/waiting.ts';
 
 describe('the connections of a server that ends', function () {
   this.timeout(10_000);
@@ -31,7 +32,7 @@ describe('the connections of a server that ends', function () {
     const socket = connect(port(), '127.0.0.1');
     socket.resume().on('error', () => undefined);
     await once(socket, 'connect');
-    await sleep(systemClock, 20);
+    await pause(20);
     const ended = once(socket, 'close');
     await close(60_000);
     await ended;
@@ -52,7 +53,7 @@ describe('the connections of a server that ends', function () {
     const request = get({ port: port(), path: '/later' });
     await once(server, 'request');
     const closed = close(60_000);
-    setTimeout(respond, 50);
+    void pause(50).then(respond);
     const [response] = (await once(request, 'response')) as [AsyncIterable<Buffer>];
     let text = '';
     for await (const part of response) text += String(part);

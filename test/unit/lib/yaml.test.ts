@@ -205,6 +205,8 @@ describe('integers beyond 2^53', () => {
 
   it('are doubles on request', () => {
     expect(parseYaml('9007199254740993', { integers: 'rounded' })).to.equal(9007199254740992);
+    expect(parseYaml('9223372036854775000')).to.equal(9223372036854775000);
+    expect(() => parseYaml('9223372036854775807')).to.throw('integer 9223372036854775807');
   });
 
   it('are doubles anyway beyond 64 bits, as in upstream', () => {

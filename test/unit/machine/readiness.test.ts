@@ -110,6 +110,28 @@ describe('conditions for other tools', () => {
     ]);
   });
 
+  const unfinished = ['ERR_UNFINISHED', 'ERR_FOR_INFO_ONLY'];
+  const problems: readonly (readonly [string, object, string])[] = [
+    ['the error that the job retries', { lastError }, 'ReconcileError: no such image'],
+    [
+      'what a deployer waits for',
+      { lastError: { ...lastError, message: '0 of 1 ready', codes: unfinished } },
+      'InProgress: 0 of 1 ready',
+    ],
+    [
+      'the phase if the last error is only for information',
+      { lastError: { ...lastError, codes: ['ERR_FOR_INFO_ONLY'] } },
+      'Progressing: the job is in phase Progressing',
+    ],
+  ];
+  for (const [what, status, expected] of problems)
+    it(`name ${what}`, () => {
+      expect(gist(written({ ...running, phase: 'Progressing', ...status }))).to.deep.equal([
+        `Ready=Unknown ${expected}`,
+        `Reconciling=True ${expected}`,
+      ]);
+    });
+
   it('say that something failed after the job', () => {
     const drifted = conditionOf('Drifted', 'True', { reason: 'FailedAfterJob', message: 'item a failed' });
     const conditions = written({ conditions: [drifted] }, { ...ended, phase: 'Succeeded' });

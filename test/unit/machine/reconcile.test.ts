@@ -68,7 +68,7 @@ async function pass(self: Installation, given: Given = {}) {
       table: { Init: { phase, onFail: 'Failed' } },
       gather: (picture, now) => ({ self: () => picture, now: () => now }),
       always: ['self', 'now'],
-      reportsSuccess: () => true,
+      reportsJobs: () => true,
     },
     intake,
     begin: startedStatus,

@@ -39,6 +39,11 @@ describe('a server that cannot be used', () => {
     ); // prettier-ignore
   });
 
+  it('is given up at the limit although the reason has changed since the first attempt', () => {
+    expect(attempts([[0, A], [590, N], [599, A], [600, A]])).to.match(/^600: .*gave up after 10m0s/); // prettier-ignore
+    expect(attempts([[0, N], [30, A], [599, A], [600, A]])).to.match(/^600: .*gave up after 10m0s/); // prettier-ignore
+  });
+
   it('is retried without end if there is no limit', () => {
     expect(attempts([[0, A], [1e6, A], [2e6, A]], Infinity)).to.equal('goes on'); // prettier-ignore
   });

@@ -118,6 +118,54 @@ describe('a phase that waits', () => {
     });
   });
 
+  describe('for an object that is held up below', () => {
+    const obstacle = (message: string) => ({ reason: 'ReconcileError', message }) as const;
+    const showing = (time: string) => ({
+      ...running('j1', 'One'),
+      phaseTransitionTime: EARLIER,
+      lastError: earlier,
+      conditions: [
+        {
+          type: 'Waiting',
+          status: 'True',
+          ...obstacle('item a: one'),
+          lastTransitionTime: EARLIER,
+          lastUpdateTime: time,
+        },
+      ],
+    });
+    const changes: readonly (readonly [string, Decision])[] = [
+      ['another error', wait(problem, { awaited: obstacle('item a: two') })],
+      ['a list of objects', wait(problem, { awaited })],
+    ];
+    for (const [what, decision] of changes)
+      it(`shows an error for ten seconds before it stores ${what}`, async () => {
+        const early = await run(() => decision, { stored: showing(NOW) });
+        expect(early.names).to.deep.equal([]);
+        expect(early.end).to.include({ requeueAfterMs: 10_000 });
+        expect((await run(() => decision, { stored: showing(EARLIER) })).names).to.deep.equal(['stack']);
+      });
+
+    it('writes nothing while the error is the same', async () => {
+      const same = wait(problem, { awaited: obstacle('item a: one') });
+      expect((await run(() => same, { stored: showing(EARLIER) })).names).to.deep.equal([]);
+    });
+
+    const reporting = { reportsJobs: () => true };
+    const inProgress = { reason: 'InProgress', message: 'item a: 0 of 1 ready' } as const;
+    const events: readonly (readonly [string, Decision, Parameters<typeof run>[1], readonly string[]])[] = [
+      ['an error', wait(problem, { awaited: obstacle('item a: two') }), { machine: reporting, stored: showing(EARLIER) }, ['Warning ReconcileError item a: two']],
+      ['no error that is known', wait(problem, { awaited: obstacle('item a: one') }), { machine: reporting, stored: showing(EARLIER) }, []],
+      ['no wait', wait(problem, { awaited: inProgress }), { machine: reporting }, []],
+      ['no error that is not stored yet', wait(problem, { awaited: obstacle('item a: two') }), { machine: reporting, stored: showing(NOW) }, []],
+      ['nothing below a root', wait(problem, { awaited: obstacle('item a: two') }), {}, []],
+    ]; // prettier-ignore
+    for (const [what, decision, given, expected] of events)
+      it(`reports ${what} in an event`, async () => {
+        expect((await run(() => decision, given)).events).to.deep.equal(expected);
+      });
+  });
+
   it('has another message if the awaited objects differ', async () => {
     const stored = { ...running('j1', 'One'), lastError: earlier };
     const { last } = await run(() => wait({ ...problem, message: 'now' }, { awaited }), { stored });
@@ -138,6 +186,18 @@ describe('a phase that retries', () => {
     expect(names).to.deep.equal(['stack', 'a-x']);
     expect(writes[0]?.[1]).to.deep.include({ lastError: told, importsHash: 'h', conditions: null });
   });
+
+  const attempts: readonly (readonly [string, number, object, readonly string[]])[] = [
+    ['not the first time', 0, {}, []],
+    ['when a retry has not helped', 1, { lastError: told }, ['Warning Why it is so']],
+    ['not again while it stays the same', 2, { lastError: told }, []],
+    ['again when it changes', 2, { lastError: { ...told, message: 'before' } }, ['Warning Why it is so']],
+  ];
+  for (const [title, attempt, status, expected] of attempts)
+    it(`reports the problem in an event ${title}`, async () => {
+      const stored = { ...running('j1', 'One'), ...status };
+      expect((await run(() => retry(problem), { attempt, stored })).events).to.deep.equal(expected);
+    });
 
   it('ends the job if the objects it starts are rejected permanently', async () => {
     const { end, last } = await run(() => retry(problem, { effects }), { refusal: noRight });
@@ -285,10 +345,10 @@ describe('a phase that advances', () => {
     [
       [
         'is reported if the machine reports successes',
-        { reportsSuccess: () => true },
+        { reportsJobs: () => true },
         ['Normal Done job j1 has finished'],
       ],
-      ['is not reported if it does not', { reportsSuccess: () => false }, []],
+      ['is not reported if it does not', { reportsJobs: () => false }, []],
       ['is not reported by default', {}, []],
     ];
   for (const [title, machine, told] of events) {

@@ -8,7 +8,8 @@ import {
   ShutdownError,
   TransportError,
 } from '../../../src/runtime/errors.ts';
-import { deleting } from '../../support/given.ts';
+import { deleting, running } from '../../support/given.ts';
+import { stackOverflow } from '../../support/nested.ts';
 import { apiError, effects, ended, run, type Given } from './support/one-phase.ts';
 
 describe('a temporary write error', () => {
@@ -41,6 +42,7 @@ describe('a phase that cannot determine a fact', () => {
     ['from a response that is always too large', new Error('read', { cause: tooLarge(true) }), 'ends', { operation: 'reconcile', reason: 'ReadFailed', message: 'read' }],
     ['from a response that is too large by chance', tooLarge(false), 'retries', { reason: 'UnexpectedError', message: 'too large' }],
     ['that does not exist', new InvalidObjectName({ message: 'bad name' }), 'ends', { operation: 'reconcile', reason: 'InvalidReference', message: 'bad name', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
+    ['that is nested too deeply', stackOverflow(), 'ends', { operation: 'reconcile', reason: 'NestedTooDeeply', codes: ['ERR_CONFIGURATION_PROBLEM'] }],
     ['because the server rejects the request', apiError(500), 'retries', { operation: 'reconcile', reason: 'ReadFailed' }],
     ['because the server cannot be reached', new TransportError({ message: 'reset', safeToRepeat: true }), 'retries', { reason: 'ReadFailed', message: 'reset' }],
     ['for an unexpected reason', new Error('odd'), 'retries', { reason: 'UnexpectedError', message: 'odd' }],
@@ -92,6 +94,14 @@ describe('an unknown phase of an object', () => {
       expect(last.lastError).to.include({ operation: 'reconcile', reason: 'UnknownPhase' });
       expect(last.lastError?.message).to.match(message);
       expect(events).to.have.length(1);
+    });
+  }
+
+  for (const phase of ['constructor', 'toString', '__proto__']) {
+    it(`is one that every object of JavaScript has, such as ${phase}`, async () => {
+      const { last } = await run(() => wait(), { stored: running('j1', phase), machine: { table: {} } });
+      expect(last).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+      expect(last.lastError).to.include({ reason: 'UnknownPhase' });
     });
   }
 

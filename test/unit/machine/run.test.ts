@@ -13,7 +13,7 @@ interface Snapshot {
   readonly now: string;
 }
 const phase = phaseOf<Snapshot>();
-const self = installation('stack', { status: running('j1', 'One') });
+const self = installation('stack', { status: running('j1', 'One'), meta: { generation: 2 } });
 const touchesChild = () => [patchStatus(installationKind, child('stack', 'a'), { jobID: 'j1' })];
 
 const noRight = (): Error =>
@@ -63,6 +63,21 @@ describe('the loop over phases', () => {
     const { writes, end } = run({ One: { phase: handsDown, onFail: 'Failed' } }, isOfChild);
     expect((await end).end).to.equal('finished');
     expect(writes.at(-1)).to.include({ phase: 'Failed', jobIDFinished: 'j1' });
+  });
+
+  it('notes the generation of a spec that the phase reads, even if reading ends the job', async () => {
+    const succeeds = () => Promise.resolve(NOW);
+    const breaks = () => Promise.reject(new InvalidObjectName({ message: '"a/b" cannot be a name' }));
+    for (const lookUp of [succeeds, breaks]) {
+      const of = (row: Partial<PhaseRow<Snapshot, string>>) =>
+        run({ One: { phase: handsDown, onFail: 'Failed', ...row } }, () => false, {}, noRight, lookUp);
+      const reading = of({ readsSpec: true });
+      await reading.end;
+      expect(reading.writes.at(-1)).to.include({ jobIDFinished: 'j1', observedGeneration: 2 });
+      const another = of({});
+      await another.end;
+      expect(another.writes.at(-1)).to.not.have.property('observedGeneration');
+    }
   });
 
   it('reports a rejected write with the message of the phase', async () => {

@@ -3,7 +3,6 @@ import {
   changed,
   inPhase,
   mergeConditions,
-  notPickedUpMessage,
   waitingFor,
   withoutWait,
   withProblem,
@@ -92,16 +91,11 @@ describe('the message of a wait', () => {
     expect(withoutWait(status, NOW).conditions?.map(({ type }) => type)).to.deep.equal(['CreateExports']);
   });
 
-  it('is about the deploy item that no deployer picks up, if there is one', () => {
-    const message = 'no deployer handles it; so far';
-    const { conditions = [] } = waitingFor(none, { reason: 'NotTakenUp', message }, NOW);
-    expect(conditions.map((condition) => condition.message)).to.deep.equal([message]);
-    expect(notPickedUpMessage(conditions)).to.equal(message);
-    expect(notPickedUpMessage(conditions.map((c) => ({ ...c, type: 'Other' })))).to.equal(undefined);
-    expect(notPickedUpMessage(conditions.map((c) => ({ ...c, reason: 'JobsUnfinished' })))).to.equal(
-      undefined,
-    );
-    expect(notPickedUpMessage()).to.equal(undefined);
+  it('is that of the object that holds the job up, if there is one', () => {
+    const { conditions } = waitingFor(none, { reason: 'ReconcileError', message: 'item a: no chart' }, NOW);
+    expect(conditions?.map(({ reason, message }) => [reason, message])).to.deep.equal([
+      ['ReconcileError', 'item a: no chart'],
+    ]);
   });
 });
 

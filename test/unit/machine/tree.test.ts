@@ -102,6 +102,11 @@ describe('a controller whose log lines name the tree', () => {
     expect(withTreeInLog(world, spec)).to.include(spec);
   });
 
+  it('has only the job if the process does not read trees', () => {
+    const object = child('top', 'a', running('j1'));
+    expect(withTreeInLog(undefined, spec).logFields?.(object)).to.deep.equal({ jobID: 'j1' });
+  });
+
   it('has only the root if there is no job', () => {
     expect(fieldsFor(execution('plan'))).to.deep.equal({ tree: 'demo/plan' });
   });

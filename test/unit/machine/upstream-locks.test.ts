@@ -68,7 +68,7 @@ describe('an object that a replica of upstream may hold', () => {
   for (const [title, object, locks, answer] of rows) {
     it(title, async () => {
       const spec = controllerOf(kinds[object.kind as keyof typeof kinds]);
-      const locked = respectUpstreamLocks(spec, locksOf(...locks).cache, holders('alive', ''));
+      const locked = respectUpstreamLocks(spec, () => locksOf(...locks).cache, holders('alive', ''));
       expect(await locked.reconciler.reconcile(object, ctx)).to.deep.equal(answer);
     });
   }
@@ -77,7 +77,7 @@ describe('an object that a replica of upstream may hold', () => {
     const { cache, subscribers } = locksOf();
     const { sources = [] } = respectUpstreamLocks(
       controllerOf(installationKind as unknown as Kind),
-      cache,
+      () => cache,
       holders(),
     );
     expect(sources.map(({ name }) => name)).to.deep.equal(['other', 'locks']);

@@ -14,6 +14,7 @@ import {
   apiErrorFrom,
 } from '../../../src/runtime/errors.ts';
 import { deleting, item } from '../../support/given.ts';
+import { stackOverflow } from '../../support/nested.ts';
 
 const ref = { verb: 'create', kind: 'DeployItem', namespace: 'demo', name: 'a' };
 const facts = (status: number, causes: { reason: string }[] = []) => ({ status, reason: '', ref, causes });
@@ -23,6 +24,7 @@ const denied = new Forbidden({
     'deployitems.landscaper.gardener.cloud is forbidden: User "x" cannot create resource "deployitems"',
   ...facts(403),
 });
+const TERMINATING = 'create not allowed while custom resource definition is terminating';
 const effect = create(deployItemKind, item('plan', 'a'));
 
 describe('a rejected write', () => {
@@ -56,12 +58,23 @@ describe('a rejected write', () => {
       error: new ServerFailure({ message: 'etcdserver: request is too large', ...facts(500) }),
       outcome: 'fail',
     },
+    { what: 'an object that is nested too deeply to be sent', error: stackOverflow(), outcome: 'fail' },
     {
       what: 'a server in trouble',
       error: new ServerFailure({ message: 'x', ...facts(500) }),
       outcome: 'retry',
     },
     { what: 'a namespace that goes, before the object itself is deleted', error: going, outcome: 'retry' },
+    {
+      what: 'a definition that is being deleted, as API servers say it',
+      error: new ApiError({ message: TERMINATING, ...facts(405) }),
+      outcome: 'retry',
+    },
+    {
+      what: 'a definition that is being deleted, as an admission plugin',
+      error: new Forbidden({ message: `deployitems is forbidden: ${TERMINATING}`, ...facts(403) }),
+      outcome: 'retry',
+    },
     { what: 'a namespace that goes with the object', error: going, meta: deleting, outcome: 'fail' },
   ];
   for (const { what, error, meta = {}, attempt = 0, outcome } of rows) {

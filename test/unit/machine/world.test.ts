@@ -58,3 +58,17 @@ describe('the index of a cache', () => {
     });
   }
 });
+
+describe('the world of a process that needs only some kinds', () => {
+  it('opens no other cache, and using one is a bug', () => {
+    const opened: string[] = [];
+    const of = ({ kind }: Kind) => {
+      opened.push(kind);
+      return { index: () => undefined };
+    };
+    const world = createWorld({ of } as unknown as Caches, {}, ['contexts', 'targets']);
+    expect(opened).to.deep.equal(['Target', 'Context']);
+    expect(world.targets).not.to.equal(undefined);
+    expect(() => world.installations).to.throw('this process does not read installations');
+  });
+});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Writable } from 'node:stream';
-import { createLogger, type Level } from '../../../src/observability/log.ts';
+import { createLogger, withLogFields, type Level } from '../../../src/observability/log.ts';
 
 const written = (isPretty: boolean, fields: object, level: Level = 'info'): string => {
   let text = '';
@@ -15,6 +15,19 @@ const written = (isPretty: boolean, fields: object, level: Level = 'info'): stri
 };
 
 describe('a log line', () => {
+  it('has only the beginning of a long value, also of a field of the reconcile', () => {
+    const jobID = 'x'.repeat(600_000);
+    for (const isPretty of [false, true]) {
+      const line = withLogFields(
+        () => ({ jobID }),
+        () => written(isPretty, { path: jobID }),
+      );
+      expect(line.length).to.be.below(10_000);
+      if (!isPretty) expect(line).to.contain(`"jobID":"${'x'.repeat(4096)}… (600000 characters)"`);
+    }
+    expect(written(false, { path: 'x'.repeat(4096) })).to.contain(`"path":"${'x'.repeat(4096)}"`);
+  });
+
   const fields = { object: { n: 9_007_199_254_740_993n }, name: 'a' };
 
   it('has integers beyond 2^53 with all their digits', () => {

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import { collectGarbage } from '../../../src/lib/collect-garbage.ts';
-import { sleep, systemClock } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
-
-const POLL_MS = 10;
+import { eventually } from '../../support/waiting.ts';
 
 describe('the metrics of a process', function () {
   this.timeout(10_000);
@@ -24,9 +22,9 @@ describe('the metrics of a process', function () {
       return new WeakRef(read);
     };
     const reference = reading();
-    while (reference.deref() !== undefined) {
+    await eventually('what was read is released', async () => {
       await collectGarbage();
-      await sleep(systemClock, POLL_MS);
-    }
+      return reference.deref() === undefined;
+    });
   });
 });

@@ -1,5 +1,6 @@
 /** Credentials from commands and auth providers of a kubeconfig. */
 import { expect } from 'chai';
+import { KubeconfigError } from '../../../src/runtime/errors.ts';
 import { clientNodeCredentials } from '../../../src/runtime/transport/client-node.ts';
 
 const context = 'x';
@@ -27,10 +28,65 @@ describe('credentials of a command', () => {
     expect(await ask(changing, false, from)).to.deep.equal(first);
     expect(await ask(changing, true, from)).not.to.deep.equal(first);
   });
-  it('are missing if it fails, which is reported with its message', async () => {
-    const failure = await ask(command('console.error("log in first"); process.exit(1)')).catch(String);
-    expect(failure).to.contain('log in first');
+  it('know that there is no terminal, and what the kubeconfig sets', async () => {
+    const script = credential('{ token: process.env.KUBERNETES_EXEC_INFO + process.env.MORE }');
+    const { exec } = command(script);
+    const { headers } = await ask({ exec: { ...exec, env: [{ name: 'MORE', value: '!' }] } });
+    const info =
+      '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","spec":{"interactive":false}}';
+    expect(headers).to.deep.equal({ authorization: `Bearer ${info}!` });
   });
+
+  const failing = 'console.error("log in\\nfirst\\u001b[0m"); process.exit(1)';
+  const node = `the command ${process.execPath}, which the kubeconfig uses to get credentials,`;
+  const rows: readonly (readonly [string, object, string])[] = [
+    [
+      'it fails',
+      command(failing),
+      `${node} failed: log in first\\u001b[0m; run it to see more: ${process.execPath}`,
+    ],
+    [
+      'it fails silently',
+      command('process.exit(1)'),
+      `${node} failed without a message; run it to see more: ${process.execPath}`,
+    ],
+    [
+      'it prints no JSON',
+      command('console.log("s3cret")'),
+      `${node} did not print an ExecCredential; run it to see more: ${process.execPath}`,
+    ],
+    [
+      'it prints another object',
+      command('console.log("{}")'),
+      `${node} did not print an ExecCredential; run it to see more: ${process.execPath}`,
+    ],
+    [
+      'it does not exist',
+      { exec: { command: 'no-such-plugin' } },
+      'the command no-such-plugin, which the kubeconfig uses to get credentials, was not found; install it, and check PATH or the path in the kubeconfig',
+    ],
+    [
+      'it does not exist, but the kubeconfig has a hint',
+      { exec: { command: 'no-such-plugin', installHint: 'brew install it\n' } },
+      'the command no-such-plugin, which the kubeconfig uses to get credentials, was not found; brew install it',
+    ],
+    [
+      'it cannot be executed',
+      { exec: { command: import.meta.filename } },
+      `the command ${import.meta.filename}, which the kubeconfig uses to get credentials, is not executable; install it, and check PATH or the path in the kubeconfig`,
+    ],
+    [
+      'there is none',
+      { exec: {} },
+      "the kubeconfig's user has an exec without a command; add it, or remove exec",
+    ],
+  ];
+  for (const [title, user, message] of rows)
+    it(`are missing if ${title}, which is reported`, async () => {
+      const error: unknown = await ask(user).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(KubeconfigError);
+      expect((error as Error).message).to.equal(message);
+    });
 });
 
 describe('credentials of an auth provider', () => {

@@ -10,7 +10,7 @@ import { createClient } from '../../../src/runtime/transport/client.ts';
 import type { Client } from '../../../src/runtime/types.ts';
 import { localConnection } from '../../../src/testing/cluster/local-connection.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { until } from '../../support/operators.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const KEY = crd.metadata.name;
 
@@ -71,12 +71,12 @@ describe('conversions follow their definition', () => {
   const isWatch = (request: string): boolean => request.includes('watch=');
 
   it('is watched while it is missing, without other requests, and used as soon as it exists', async () => {
-    await until('the watch is open', () => requests.some(isWatch));
+    await eventually('the watch is open', () => requests.some(isWatch));
     const before = requests.length;
     await clock.advance(4 * 60_000);
     expect(requests.slice(before)).to.deep.equal([]);
     await install();
-    await until('the definition has the address', async () => (await address()) === expected());
+    await eventually('the definition has the address', async () => (await address()) === expected());
     expect(requests.filter((each) => each.startsWith('PATCH'))).to.have.length(1);
   });
 
@@ -85,7 +85,7 @@ describe('conversions follow their definition', () => {
     await install();
     requests.length = 0;
     conversions = await start();
-    await until('the watch is open', () => requests.some(isWatch));
+    await eventually('the watch is open', () => requests.some(isWatch));
     await clock.advance(1_000);
     const sent = requests.filter((each) => each.includes(`/${KEY}`)).map((each) => each.split(' ')[0]);
     expect(sent).to.deep.equal(['GET', 'PATCH']);
@@ -93,23 +93,23 @@ describe('conversions follow their definition', () => {
 
   it('is corrected at once when another client has changed it', async () => {
     await install();
-    await until('the definition has the address', async () => (await address()) === expected());
+    await eventually('the definition has the address', async () => (await address()) === expected());
     await takeAway();
-    await until('the address is back', async () => (await address()) === expected());
+    await eventually('the address is back', async () => (await address()) === expected());
   });
 
   it('is corrected more and more slowly while another client changes it back', async () => {
     await install();
     const isOurs = async () => (await address()) === expected();
-    await until('the definition has the address', isOurs);
+    await eventually('the definition has the address', isOurs);
     await takeAway();
-    await until('the address is back', isOurs);
+    await eventually('the address is back', isOurs);
     for (const pauseMs of [1_000, 2_000, 4_000]) {
       await takeAway();
       await clock.advance(pauseMs * 0.5);
       expect(await isOurs()).to.equal(false);
       await clock.advance(pauseMs * 0.7);
-      await until('the address is back', isOurs);
+      await eventually('the address is back', isOurs);
     }
   });
 });

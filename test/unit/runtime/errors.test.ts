@@ -108,6 +108,20 @@ describe('the error of a response', () => {
     expect(apiErrorFrom(422, { details: [] }, ref).causes).to.deep.equal([]);
   });
 
+  it('says that a kind may have no status, unless the server names the missing object', () => {
+    const ref = { verb: 'patch', kind: 'Thing', namespace: 'A', name: '1', sub: 'status' };
+    const message = 'the server could not find the requested resource';
+    const missing = apiErrorFrom(404, { message, details: {} }, ref);
+    expect(missing).to.be.instanceOf(NotFound);
+    expect(missing.message).to.equal(
+      'cannot patch status of Thing A/1: the kind has no status subresource, or the object does not exist; set subresources: { status: {} } in the version of the CustomResourceDefinition',
+    );
+    const gone = { message: 'things "1" not found', details: { name: '1', kind: 'things' } };
+    expect(apiErrorFrom(404, gone, ref).message).to.equal(
+      'cannot patch status of Thing A/1: things "1" not found',
+    );
+  });
+
   describe('for a Secret', () => {
     const secret = { verb: 'create', kind: 'Secret', namespace: 'ns', name: 'a' };
     for (const [status, isHidden] of [
@@ -119,6 +133,55 @@ describe('the error of a response', () => {
         const { message } = apiErrorFrom(status, { message: 'invalid value: pa55' }, secret);
         expect(message.includes('pa55')).to.equal(!isHidden);
       });
+
+    const cause = (field: string, reason: string, message: string) => ({ field, reason, message });
+    const immutable = cause('type', 'FieldValueInvalid', 'Invalid value: "pa55": field is immutable');
+    const rows: readonly (readonly [title: string, causes: unknown, shown: string | undefined])[] = [
+      [
+        'a field',
+        [cause('data[tls.crt]', 'FieldValueRequired', 'Required value')],
+        'data[tls.crt]: Required value',
+      ],
+      ['a reason without the value', [immutable], 'type: Invalid value: field is immutable'],
+      [
+        'several fields',
+        [immutable, cause('data', 'FieldValueTooLong', 'Too long: may not be more than 1048576 bytes')],
+        '[type: Invalid value: field is immutable, data: Too long: may not be more than 1048576 bytes]',
+      ],
+      [
+        'no other sentence',
+        [cause('data[x]', 'FieldValueInvalid', 'pa55 is wrong')],
+        'data[x]: Invalid value',
+      ],
+      [
+        'no sentence that quotes',
+        [cause('data[x]', 'FieldValueInvalid', 'a qualified name must be "pa55"')],
+        'data[x]: Invalid value',
+      ],
+      ['no other reason', [cause('data[x]', 'pa55', '')], undefined],
+      ['no other field', [cause('pa55', 'FieldValueInvalid', '')], undefined],
+      ['no field with blanks', [cause('data[my pa55]', 'FieldValueInvalid', '')], undefined],
+      ['no long field', [cause(`data[${'x'.repeat(256)}]`, 'FieldValueInvalid', '')], undefined],
+      ['no reason of the prototype', [cause('data', 'constructor', '')], undefined],
+      ['nothing of causes that are not a list', { pa55: 1 }, undefined],
+      ['nothing of a cause that is not a map', ['pa55', null], undefined],
+    ];
+    for (const [title, causes, shown] of rows)
+      it(`shows ${title}`, () => {
+        const error = apiErrorFrom(422, { message: 'pa55', details: { causes } }, secret);
+        const message = shown === undefined ? undefined : `Secret "a" is invalid: ${shown}`;
+        expect(error.serverMessage).to.equal(message);
+        expect(error.message).to.contain(message ?? 'the server answered 422');
+        expect(error.message).not.to.contain('pa55');
+      });
+
+    it('shows the first ten causes', () => {
+      const causes = Array.from({ length: 12 }, (_, i) =>
+        cause(`data[k${String(i)}]`, 'FieldValueInvalid', ''),
+      );
+      const { message } = apiErrorFrom(422, { details: { causes } }, secret);
+      expect(message).to.contain('data[k9]').and.not.contain('data[k10]');
+    });
 
     it('keeps the types and fields of causes without their texts', () => {
       const causes = [{ reason: 'a', field: 'b', message: 'pa55' }, { message: 'pa55' }];

@@ -21,6 +21,7 @@ import {
 import { connect, type ConnectOptions, type Connection } from '../../../src/runtime/transport/http.ts';
 import type { Client, Frame, Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { pause, eventually } from '../../support/waiting.ts';
 
 const MAPS: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const LEASES: Kind = {
@@ -214,7 +215,7 @@ describe('requests to an API server', () => {
     await connection.close();
     await open({ maxSockets: 1, clock: slow });
     const created = client.send({ verb: 'create', kind: MAPS, object: configMap('a') });
-    while (stub.requests.length < 1 || slow.pending === 0) await new Promise((r) => setImmediate(r));
+    await eventually('the request waits', () => stub.requests.length > 0 && slow.pending > 0, { everyMs: 0 });
     await client.get(LEASES, 'ns/l');
     leaseDone = true;
     await slow.advance(2_999);
@@ -285,7 +286,7 @@ describe('requests to an API server', () => {
     stub.handler = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"kind":"Conf');
-      setTimeout(() => request.socket.destroy(), 10);
+      void pause(10).then(() => request.socket.destroy());
     };
     const error = await failure(client.send({ verb: 'create', kind: MAPS, object: configMap('a') }));
     expect(error).to.be.instanceOf(TransportError);
@@ -395,7 +396,7 @@ describe('requests to an API server', () => {
     stub.handler = () => undefined;
     const stop = new AbortController();
     const answer = failure(client.get(MAPS, 'ns/a', stop.signal));
-    while (stub.requests.length === 0) await new Promise((r) => setImmediate(r));
+    await eventually('the request arrives', () => stub.requests.length > 0, { everyMs: 0 });
     stop.abort(new Error('enough'));
     expect((await answer).message).to.equal('enough');
   });
@@ -403,7 +404,7 @@ describe('requests to an API server', () => {
   it('end with a ShutdownError when the connection is closed', async () => {
     stub.handler = () => undefined;
     const answer = failure(client.get(MAPS, 'ns/a'));
-    while (stub.requests.length === 0) await new Promise((r) => setImmediate(r));
+    await eventually('the request arrives', () => stub.requests.length > 0, { everyMs: 0 });
     await connection.close();
     expect(await answer).to.be.instanceOf(ShutdownError);
     expect(await failure(client.get(MAPS, 'ns/a'))).to.be.instanceOf(ShutdownError);
@@ -462,7 +463,7 @@ describe('requests to an API server', () => {
       };
     };
     const first = client.get(MAPS, 'ns/a');
-    while (stub.requests.length === 0) await new Promise((r) => setImmediate(r));
+    await eventually('the request arrives', () => stub.requests.length > 0, { everyMs: 0 });
     const second = client.send({ verb: 'merge', kind: MAPS, key: 'ns/a', body: {} });
     await slow.advance(3_000);
     stub.handler = (_, response) => {
@@ -648,9 +649,7 @@ describe('requests to an API server', () => {
         'a reset in the middle of a frame',
         (request, r) => {
           r.write('{"type":"ADDED","obj');
-          setTimeout(() => {
-            request.socket.resetAndDestroy();
-          }, 20);
+          void pause(20).then(() => request.socket.resetAndDestroy());
         },
         /lost the connection/,
       ],
@@ -694,8 +693,10 @@ describe('requests to an API server', () => {
       expect(sockets).to.have.length(6);
       stop.abort(new Error('stop'));
       for (const watch of watches) await failure(exhaust(watch));
-      while (sockets.filter((socket) => !socket.destroyed).length > 1)
-        await new Promise((r) => setImmediate(r));
+      await eventually(
+        'all sockets but one are closed',
+        () => sockets.filter((socket) => !socket.destroyed).length <= 1,
+      );
     });
 
     it('does not read faster than its reader', async () => {
@@ -719,7 +720,7 @@ describe('requests to an API server', () => {
       const watch = client.watch(MAPS, {}, stop.signal)[Symbol.asyncIterator]();
       await watch.next();
       await watch.next();
-      while (!isFull) await new Promise((r) => setImmediate(r));
+      await eventually('the socket is full', () => isFull, { everyMs: 0 });
       for (let i = 0; i < 500; i++) await new Promise((r) => setImmediate(r));
       expect(written, 'lines of 100 KB sent while nobody reads').to.be.below(200);
       stop.abort(new Error('stop'));

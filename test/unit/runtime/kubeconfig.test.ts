@@ -134,8 +134,8 @@ describe('a kubeconfig', () => {
     ],
     [
       'has no valid address',
-      () => ({ text: config({ server: 'localhost' }, {}) }),
-      /not an http or https address$/,
+      () => ({ text: config({ server: 'local host' }, {}) }),
+      /not an http or https address, nor a host with a port$/,
     ],
     ['is requested from a pod outside of one', () => 'in-cluster', /^not running inside a cluster/],
     [
@@ -379,5 +379,23 @@ describe('a connection', () => {
     await writeFile(join(folder, 'config'), trusted({ exec }));
     await version({ file: join(folder, 'config') });
     expect(seen).to.deep.equal([{ user: undefined, authorization: 'Bearer x1' }]);
+  });
+
+  it('runs a command with a slash from the folder of the kubeconfig, and others from PATH', async () => {
+    for (const [given, command] of [
+      ['./get-token', join(folder, 'get-token')],
+      ['bin/get-token', join(folder, 'bin/get-token')],
+      ['/opt/get-token', '/opt/get-token'],
+      ['get-token', 'get-token'],
+    ] as const) {
+      await writeFile(join(folder, 'config'), trusted({ exec: { command: given, args: ['x'] } }));
+      const users: unknown[] = [];
+      const access = await loadAccess({ file: join(folder, 'config') }, ({ user }) => {
+        users.push(user);
+        return Promise.resolve({ headers: {}, tls: {} });
+      });
+      await access.credentials(false);
+      expect(users).to.deep.equal([{ exec: { command, args: ['x'] } }]);
+    }
   });
 });

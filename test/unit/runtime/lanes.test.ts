@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { Lanes, type Lane } from '../../../src/runtime/transport/lanes.ts';
 import { settle } from '../../support/clock.ts';
@@ -42,5 +43,31 @@ describe('the lanes of a connection', () => {
     const gone = lanes.enter('read', AbortSignal.abort(new Error('late')));
     expect(await gone.catch((error: unknown) => (error as Error).message)).to.equal('late');
     (await lanes.enter('read'))();
+  });
+
+  it('do not listen to the signal of a request any longer than it waits', async () => {
+    const lanes = new Lanes(1);
+    const leave = await lanes.enter('write');
+    const { signal } = new AbortController();
+    const waiting = lanes.enter('write', signal);
+    expect(getEventListeners(signal, 'abort')).to.have.length(1);
+    leave();
+    (await waiting)();
+    expect(getEventListeners(signal, 'abort')).to.deep.equal([]);
+  });
+
+  it('keep the others waiting when a request is aborted that they have already admitted', async () => {
+    const lanes = new Lanes(1);
+    const entered: string[] = [];
+    const leave = await enter(lanes, 'write', entered);
+    const stop = new AbortController();
+    const admitted = enter(lanes, 'write', entered, stop.signal);
+    const stays = enter(lanes, 'write', entered);
+    leave();
+    const leaveAdmitted = await admitted;
+    stop.abort(new Error('enough'));
+    leaveAdmitted();
+    (await stays)();
+    expect(entered).to.have.length(3);
   });
 });

@@ -11,8 +11,9 @@ import { NotFound, ResponseTooLarge, ServerFailure, TransportError } from '../..
 import { connect, type Connection } from '../../../src/runtime/transport/http.ts';
 import { createResponses, type ResponseLimits } from '../../../src/runtime/transport/responses.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
-import { FakeClock, settle } from '../../support/clock.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { RecordedBudget } from '../../support/recorded-budget.ts';
+import { eventually } from '../../support/waiting.ts';
 
 const MAPS: Kind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const LEASES: Kind = {
@@ -122,10 +123,10 @@ describe('responses of a server', () => {
     );
 
   /** The server notices that the rest is not read. */
-  const untilClosed = async (): Promise<void> => {
-    while (responses.some(({ destroyed }) => !destroyed))
-      await new Promise((resolve) => setImmediate(resolve));
-  };
+  const untilClosed = () =>
+    eventually('the responses are closed', () => responses.every(({ destroyed }) => destroyed), {
+      everyMs: 0,
+    });
 
   const get = (): Promise<unknown> => client.get(MAPS, 'ns/a');
   const hostile: readonly {
@@ -321,7 +322,7 @@ describe('responses of a server', () => {
         const before = clock.pending;
         handler = (_, response) => response.writeHead(status, jsonHead).write('{"metadata":');
         const failed = failureOf(client.send({ verb: 'create', kind: MAPS, object: configMap('') }));
-        while (clock.pending === before) await settle(1);
+        await eventually('the time limit is set', () => clock.pending !== before, { everyMs: 0 });
         await clock.advance(60_000);
         expect((await failed).message).to.match(
           /the answer took more than 60 s to arrive, while trying to create ConfigMap/,
@@ -341,9 +342,7 @@ describe('responses of a server', () => {
       };
       return { begun: () => open.length, finish: () => open.shift()?.end(tail) };
     };
-    const until = async (isSo: () => boolean): Promise<void> => {
-      while (!isSo()) await settle(1);
-    };
+    const until = (isSo: () => boolean) => eventually(String(isSo), isSo, { everyMs: 0 });
 
     it('wait for their share of the budget, and small ones do not', async () => {
       const budget = new ByteBudget(600 * KIB);

@@ -33,7 +33,7 @@ interface Row {
   readonly replies: readonly Reply[];
   readonly expected: readonly string[];
   readonly options?: Partial<WatchOptions>;
-  /** Default 400 s. */
+  /** Default 115 s, so that a silent server is not missed yet. */
   readonly ms?: number;
 }
 

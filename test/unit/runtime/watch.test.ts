@@ -500,6 +500,37 @@ describe('a watch', () => {
     expect(names(cache.list())).to.deep.equal(['b']);
   });
 
+  it('resumes a minute after a bookmark is missing, with the last version and without a list', async () => {
+    const { api, cache, clock, start } = harness();
+    api.put(thing('a'));
+    await start();
+    for (let minute = 0; minute < 3; minute++) {
+      await clock.advance(60_000);
+      api.bookmark();
+    }
+    await settle();
+    const [lists, watches] = [api.count('list'), api.count('watch')];
+    await clock.advance(119_000);
+    expect(api.count('watch')).to.equal(watches);
+    await clock.advance(2_000);
+    expect([api.count('list'), api.count('watch')]).to.deep.equal([lists, watches + 1]);
+    expect(cache.problem).to.equal(undefined);
+    // The new connection is silent from its start.
+    await clock.advance(121_000);
+    expect(api.count('watch')).to.equal(watches + 2);
+    api.put(thing('b'));
+    await settle();
+    expect(names(cache.list())).to.deep.equal(['a', 'b']);
+  });
+
+  it('leaves a silent connection of a server without bookmarks open until its timeout', async () => {
+    const { api, clock, start } = harness();
+    await start();
+    const watches = api.count('watch');
+    await clock.advance(290_000);
+    expect(api.count('watch')).to.equal(watches);
+  });
+
   it('RUN-51: closes a half-open connection five seconds after its timeout and resumes', async () => {
     const { api, clock, start, listen } = harness();
     api.put(thing('a'));

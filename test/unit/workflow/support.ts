@@ -40,6 +40,7 @@ export function contextOn(clock: FakeClock, more: Partial<Context<Widget>> = {})
 }
 
 export interface NodePlan extends Conditions<Widget> {
+  readonly early?: boolean;
   readonly dependsOn?: readonly string[];
   readonly gc?: boolean;
   /** Default: it can. */
@@ -76,11 +77,12 @@ export function graphOf(plans: Readonly<Record<string, NodePlan>>, options: Mete
     ...(canDelete && { delete: () => work(name, 'delete') }),
   });
   const nodes: NodeSpec<Widget>[] = Object.entries(plans).map(([name, plan]) => {
-    const { dependsOn, active, when, ready, deleted } = plan;
+    const { dependsOn, active, when, ready, deleted, early } = plan;
     const conditions = Object.entries({ active, when, ready, deleted }).filter(([, c]) => c !== undefined);
     return {
       use: dependent(name, plan),
       ...(dependsOn && { dependsOn }),
+      ...(early && { early }),
       ...(Object.fromEntries(conditions) as Conditions<Widget>),
     };
   });

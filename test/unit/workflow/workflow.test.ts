@@ -51,10 +51,29 @@ describe('a workflow that reconciles', () => {
     expect(result.allReady).to.equal(true);
   });
 
-  it('deletes an undesired node although its dependency is not ready, and its dependents before it', async () => {
+  for (const [what, server] of [
+    ['is not ready', { ready: no }],
+    ['has failed', { fails: 'reconcile' }],
+  ] as const) {
+    for (const condition of ['when', 'active'] as const) {
+      it(`leaves a node alone whose dependency ${what}, whatever its condition ${condition} would be`, async () => {
+        const asked: string[] = [];
+        const graph = graphOf({
+          server,
+          database: { dependsOn: ['server'], [condition]: () => asked.push(condition) < 0 },
+          backup: { dependsOn: ['database'] },
+        });
+        const result = await graph.reconcile();
+        expect(graph.story).to.deep.equal(['reconcile server']);
+        expect([result.deleted, result.remaining, asked]).to.deep.equal([[], [], []]);
+      });
+    }
+  }
+
+  it('deletes a node with an early condition although its dependency is not ready, and its dependents before it', async () => {
     const graph = graphOf({
       server: { ready: no },
-      ingress: { dependsOn: ['server'], when: no },
+      ingress: { dependsOn: ['server'], when: no, early: true },
       route: { dependsOn: ['ingress'] },
     });
     const result = await graph.reconcile();
@@ -68,8 +87,8 @@ describe('a workflow that reconciles', () => {
     };
     const graph = graphOf({
       server: { ready: no },
-      ingress: { dependsOn: ['server'], when: broken },
-      route: { dependsOn: ['server'], when: yes },
+      ingress: { dependsOn: ['server'], when: broken, early: true },
+      route: { dependsOn: ['server'], when: yes, early: true },
     });
     const result = await graph.reconcile();
     expect(graph.story).to.deep.equal(['reconcile server']);
@@ -130,6 +149,20 @@ describe('a workflow that reconciles', () => {
     await graph.cleanup();
     expect(graph.story).to.deep.equal(['delete 2 + delete 3', 'delete 1']);
   });
+
+  for (const [answer, message] of [
+    [undefined, 'condition "when" of "1" must return true, false, or an object with "met"'],
+    [{ is: true }, 'condition "when" of "1" must return true, false, or an object with "met"'],
+    [
+      { met: false, requeueAfterMs: 0 },
+      'condition "when" of "1" returned requeueAfterMs 0; it must be a positive number of milliseconds',
+    ],
+  ] as const)
+    it(`deletes nothing if a condition returns ${JSON.stringify(answer)}`, async () => {
+      const result = await graphOf(diamond({ 1: { when: () => answer as never } })).reconcile();
+      expect((result.errored.get('1') as Error).message).to.equal(message);
+      expect(result.deleted).to.deep.equal([]);
+    });
 
   it('RUN-87: passes on the data of a condition, which was evaluated once', async () => {
     let asked = 0;

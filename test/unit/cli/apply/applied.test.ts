@@ -3,10 +3,12 @@ import { expect } from 'chai';
 import type { Installation } from '../../../../src/api/kinds/installation.ts';
 import { installationKind } from '../../../../src/api/landscaper-kinds.ts';
 import type { PlannedObject } from '../../../../src/cli/commands/apply/resolve.ts';
-import { appliedRoots } from '../../../../src/cli/commands/apply/wait.ts';
+import { appliedRoots, hasEnded, leftOf, watchCommand } from '../../../../src/cli/commands/apply/wait.ts';
+import { selfCommand } from '../../../../src/cli/self-command.ts';
 import { refusalText } from '../../../../src/cli/commands/apply/write.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
-import { installation } from '../given.ts';
+import { collected, installation } from '../given.ts';
+import { treesOf } from '../../../../src/cli/tree/tree.ts';
 
 const planned = (object: Installation): PlannedObject => ({
   document: { file: 'web.yaml', position: 2, object },
@@ -56,6 +58,60 @@ describe('a root has a job to wait for', () => {
     const child = installation('web', { parent: 'app' });
     const applied = { planned: planned(child), outcome: 'created', before: undefined, after: child } as const;
     expect(appliedRoots([applied])).to.deep.equal([]);
+  });
+});
+
+describe('the roots that are left after the timeout', () => {
+  const before = {};
+  const nodes = treesOf(
+    collected(installation('web', { phase: 'Progressing' }), installation('db', { phase: 'Succeeded' })),
+  );
+  const self = `${selfCommand()} installations inspect`;
+
+  it('are those whose jobs have not ended, and those that the cluster has not shown', () => {
+    const awaited = new Map(['proj/web', 'proj/db', 'proj/late'].map((key) => [key, { before }]));
+    expect(leftOf(nodes, awaited)).to.deep.equal(['proj/web', 'proj/late']);
+  });
+
+  const commands: readonly (readonly [readonly string[], string])[] = [
+    [['proj/web'], `${self} web -n proj --watch`],
+    [['proj/web', 'proj/db'], `${self} -n proj --watch`],
+    [['proj/web', 'other/db'], `${self} -A --watch`],
+  ];
+  for (const [keys, command] of commands)
+    it(`are shown by a command for ${keys.join(' and ')}`, () => {
+      expect(watchCommand(keys)).to.equal(command);
+    });
+});
+
+describe('there is nothing left to wait for', () => {
+  const before = { status: { jobID: 'r0', jobIDFinished: 'r0' } } as unknown as Pick<Installation, 'status'>;
+  const over = (now: Installation, awaited: readonly string[] = ['proj/web']): boolean => {
+    const [node] = treesOf(collected(now));
+    return node !== undefined && hasEnded(node, new Map(awaited.map((key) => [key, { before }])));
+  };
+  const withStatus = (now: Installation, more: object): Installation => ({
+    ...now,
+    status: { ...now.status, ...more } as NonNullable<Installation['status']>,
+  });
+  const done = installation('web', { phase: 'Succeeded', job: 'r1' });
+  const successors = { dependentsToTrigger: [{ name: 'shop' }] };
+  const rows: readonly (readonly [title: string, expected: boolean, now: Installation])[] = [
+    ['the job has ended', true, done],
+    ['the job has failed', true, installation('web', { phase: 'Failed', job: 'r1' })],
+    ['the job is running', false, installation('web', { phase: 'Progressing', job: 'r1' })],
+    ['only the earlier job has ended', false, installation('web', { phase: 'Succeeded', job: 'r0' })],
+    ['it still has to start the roots that import from it', false, withStatus(done, successors)],
+    ['it has started them', true, withStatus(done, { dependentsToTrigger: [] })],
+    ['another job is requested', false, { ...done, metadata: annotated('operation', 'reconcile').metadata }],
+  ];
+  for (const [title, expected, now] of rows)
+    it(`if ${title}: ${String(expected)}`, () => {
+      expect(over(now)).to.equal(expected);
+    });
+
+  it('for a root that got no job from this apply', () => {
+    expect(over(installation('web', { phase: 'Progressing', job: 'r1' }), [])).to.equal(true);
   });
 });
 

@@ -206,7 +206,7 @@ describe('the files of espalier apply', () => {
         'a.yaml': installation('web'),
         'blueprint/blueprint.yaml': `${BLUEPRINT}subinstallations: [{file: /nope.yaml}]\n`,
       },
-      /blueprint\/blueprint\.yaml:3: there is no file \/nope\.yaml in the blueprint.*espalier blueprints lint/,
+      /blueprint\/blueprint\.yaml:3: there is no file \/nope\.yaml in the blueprint.*blueprints lint/,
     ],
     [
       'an import that the installation does not supply',
@@ -250,6 +250,38 @@ describe('the files of espalier apply', () => {
   it('are all checked, and every mistake is reported', async () => {
     write({ 'a.yaml': 'apiVersion: v1', 'b.yaml': installation('web'), 'c.yaml': configMap('c') });
     expect((await run()).problems).to.have.length(2);
+  });
+
+  describe('with a misspelt name in a sub-installation', () => {
+    const template = [
+      `${API}\nkind: InstallationTemplate\nname: users`,
+      'importDataMappings: {confg: 1}',
+      'blueprint:\n  filesystem:\n    blueprint.yaml: |',
+      `      ${API}\n      kind: Blueprint\n      imports: [{name: config, schema: {type: string}}]\n`,
+    ].join('\n');
+    beforeEach(() => {
+      write({
+        'a.yaml': installation('web'),
+        'b.yaml': installation('other'),
+        'blueprint/blueprint.yaml': `${BLUEPRINT}subinstallations: [{file: /users.yaml}]\n`,
+        'blueprint/users.yaml': template,
+      });
+    });
+
+    it('show each mistake once, and the name that was meant', async () => {
+      const { problems, warnings } = await run();
+      expect(problems[0]?.match(/does not supply the import "config"/g)).to.have.length(1);
+      expect(
+        warnings.filter((one) => one.endsWith('has no import "confg"; did you mean "config"?')),
+      ).to.have.length(1);
+    });
+
+    it('show the mistakes of a blueprint that several installations use once', async () => {
+      const { problems } = await run();
+      expect(problems[1]).to.match(
+        /b\.yaml, document 1 \(installation\/other\): its blueprint has the mistakes that are listed for .*a\.yaml, document 1 \(installation\/web\)$/,
+      );
+    });
   });
 
   it('may have mistakes in blueprints if they are not checked', async () => {

@@ -15,8 +15,15 @@ const yamlOf = (name: string): Fields => parseYaml(textOf(name)) as Fields;
 const full = yamlOf('ci/full-values.yaml');
 const observability = join(productChartFolder, '../../docs/observability');
 
+/** The chart needs a decision about namespaces. */
+const everywhere = { allNamespaces: true };
+const decided = ({ rbac = {}, ...values }: Fields): Fields => ({
+  ...values,
+  rbac: { ...everywhere, ...(rbac as Fields) },
+});
+
 const objectsOf = (values: Fields): readonly Obj[] =>
-  renderProduct(values).manifests.map(({ document }) => document as Obj);
+  renderProduct(decided(values)).manifests.map(({ document }) => document as Obj);
 const namesOf = (values: Fields): readonly string[] => objectsOf(values).map(wordsFor);
 const find = (values: Fields, words: string): Obj =>
   objectsOf(values).find((object) => wordsFor(object) === words) ?? expect.fail(`there is no ${words}`);
@@ -39,7 +46,7 @@ describe('the chart of the product', () => {
   });
 
   it('contains the CustomResourceDefinitions', () => {
-    expect(renderProduct({}).crds).to.have.length(12);
+    expect(renderProduct(decided({})).crds).to.have.length(12);
   });
 
   for (const { name, values } of casesOf(productChartFolder))
@@ -185,6 +192,40 @@ describe('the chart of the product', () => {
     expect(byDefault.metadata.labels).to.include({ grafana_dashboard: '1' });
   });
 
+  it('refuses to choose between some namespaces and all, unless it grants no permissions', () => {
+    expect(() => renderProduct({})).to.throw('name the namespaces with landscapes in config.watchNamespaces');
+    const permits = (values: Fields): boolean =>
+      renderProduct(values).manifests.some(
+        ({ document }) => wordsFor(document as Obj) === 'ClusterRoleBinding espalier',
+      );
+    const controllers = { contexts: { config: { default: { disable: true } } } };
+    expect(permits({ rbac: everywhere })).to.equal(true);
+    expect(permits({ config: { watchNamespaces: ['shop'], controllers } })).to.equal(false);
+    expect(permits({ config: { watchNamespaces: ['shop'], controllers }, rbac: everywhere })).to.equal(false);
+    expect(permits({ rbac: { create: false } })).to.equal(false);
+  });
+
+  it('creates a namespace for pods of container items, unless the configuration names one', () => {
+    const created = (values: Fields, namespace?: string): readonly string[] =>
+      renderProduct(decided(values), namespace)
+        .manifests.map(({ document }) => document as Obj)
+        .filter(({ kind }) => kind === 'Namespace')
+        .map(({ metadata }) => metadata.name);
+    expect(created({})).to.deep.equal(['ls-system-pods']);
+    expect(created({}, 'n'.repeat(63))).to.deep.equal([`${'n'.repeat(58)}-pods`]);
+    expect(created({ config: { container: { namespace: 'ls-system' } } })).to.deep.equal([]);
+    expect(created({ deployers: ['helm'] })).to.deep.equal([]);
+    expect(at(find({}, 'Namespace ls-system-pods'), 'metadata', 'annotations')).to.deep.equal({
+      'helm.sh/resource-policy': 'keep',
+    });
+  });
+
+  it('lets viewers see neither deploy items nor executions, which contain values', () => {
+    const rules = at(find({}, 'ClusterRole espalier-viewer'), 'rules');
+    expect(JSON.stringify(rules)).not.to.match(/deployitems|executions|secrets|targets"|dataobjects|\*/);
+    expect(namesOf({}).filter((name) => name.endsWith('Binding espalier-viewer'))).to.deep.equal([]);
+  });
+
   it('uses the version of the chart for an image without tag and digest', () => {
     const imageOf = (image: Fields): unknown => podOf({ image }).spec.containers[0]?.['image'];
     const digest = `sha256:${'a'.repeat(64)}`;
@@ -244,12 +285,14 @@ describe('the schema of the values', () => {
     ['webhooks.enabled=yes', '/webhooks/enabled'],
     ['networkPolicy.metricsFrom={A_B}', '/networkPolicy/metricsFrom/0'],
     ['podDisruptionBudget.maxUnavailable=0', '/podDisruptionBudget/maxUnavailable'],
+    ['networkPolicy.egress.except={10.0.0.1}', '/networkPolicy/egress/except/0'],
+    ['tmpSizeLimit=much', '/tmpSizeLimit'],
     ['rbac.scope=namespace', '/rbac'],
     ['podLabels.a=1', '/podLabels/a'],
     ['extraEnv[0].value=x', '/extraEnv/0'],
     ['caBundle.configMap=a,caBundle.secret=b', '/caBundle'],
   ] as const)
     it(`refuses ${option}`, () => {
-      expect(() => renderProduct(withSetOption({}, option))).to.throw(`- at '${place}':`);
+      expect(() => renderProduct(withSetOption(decided({}), option))).to.throw(`- at '${place}':`);
     });
 });

@@ -25,7 +25,14 @@ import { fakeTerminal } from '../terminal.ts';
 const IMAGE = 'registry.example.org/espalier:0.1.0';
 
 const settings = (options: Partial<InstallOptions> = {}): InstallSettings =>
-  settingsFrom({ image: IMAGE, namespace: 'ls-system', replicas: 1, crds: true, ...options });
+  settingsFrom({
+    image: IMAGE,
+    namespace: 'ls-system',
+    replicas: 1,
+    crds: true,
+    allNamespaces: true,
+    ...options,
+  });
 
 const find = (objects: readonly Obj[], words: string): Obj =>
   objects.find((object) => wordsFor(object) === words) ?? expect.fail(`there is no ${words}`);
@@ -56,19 +63,24 @@ describe('the objects of an installed Espalier', () => {
   it('start with the namespace and end with the objects that need everything else', () => {
     expect(productObjects(settings({ webhooks: true })).map(wordsFor)).to.deep.equal([
       'Namespace ls-system',
+      'Namespace ls-system-pods',
       'NetworkPolicy ls-system/espalier',
+      'NetworkPolicy ls-system-pods/espalier-container-items',
       'NetworkPolicy ls-system/espalier-webhooks',
       'PodDisruptionBudget ls-system/espalier-webhooks',
       'ServiceAccount ls-system/espalier',
       'ServiceAccount ls-system/espalier-webhooks',
       'ConfigMap ls-system/espalier',
       'ClusterRole espalier',
+      'ClusterRole espalier-viewer',
       'ClusterRole espalier-webhooks',
       'ClusterRoleBinding espalier',
       'ClusterRoleBinding espalier-webhooks',
       'Role ls-system/espalier',
+      'Role ls-system-pods/espalier',
       'Role ls-system/espalier-webhooks',
       'RoleBinding ls-system/espalier',
+      'RoleBinding ls-system-pods/espalier',
       'RoleBinding ls-system/espalier-webhooks',
       'Service ls-system/espalier-webhooks',
       'Deployment ls-system/espalier',
@@ -121,17 +133,20 @@ describe('the objects of an installed Espalier', () => {
     });
   });
 
-  for (const [name, port] of [
-    ['espalier', 8080],
-    ['espalier-webhooks', 9443],
+  for (const [name, port, from] of [
+    ['espalier', 8080, 'monitoring'],
+    ['espalier-webhooks', 9443, undefined],
   ] as const)
     it(`allow only traffic to the port of the server: ${name}`, () => {
       const objects = productObjects(settings({ webhooks: true }));
       const policy = find(objects, `NetworkPolicy ls-system/${name}`);
       const pod = find(objects, `Deployment ls-system/${name}`);
-      expect(at(policy, 'spec', 'policyTypes')).to.deep.equal(['Ingress']);
+      expect(at(policy, 'spec', 'policyTypes')).to.deep.equal(['Ingress', 'Egress']);
       expect(at(policy, 'spec', 'podSelector')).to.deep.equal(at(pod, 'spec', 'selector'));
-      expect(at(policy, 'spec', 'ingress')).to.deep.equal([{ ports: [{ protocol: 'TCP', port }] }]);
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': from } };
+      expect(at(policy, 'spec', 'ingress')).to.deep.equal([
+        { ports: [{ protocol: 'TCP', port }], ...(from && { from: [{ namespaceSelector }] }) },
+      ]);
       expect(at(container(pod), 'ports', 0, 'containerPort')).to.equal(port);
     });
 
@@ -170,7 +185,7 @@ describe('the objects of an installed Espalier', () => {
     expect(objects('a/new:2')).to.equal(objects(IMAGE).replaceAll(IMAGE, 'a/new:2'));
   });
 
-  it('run images of items in the namespace of the product, with programs of the same image, unless the file says otherwise', () => {
+  it('run images of items in a namespace of their own, with programs of the same image, unless the file says otherwise', () => {
     const read = (objects: readonly Obj[]) => {
       const file = join(folder, 'read.yaml');
       writeFileSync(
@@ -180,7 +195,7 @@ describe('the objects of an installed Espalier', () => {
       return readConfiguration(file).container;
     };
     expect(read(productObjects(settings()))).to.deep.include({
-      namespace: 'ls-system',
+      namespace: 'ls-system-pods',
       init: { ...defaults.container.init, image: IMAGE },
       wait: { ...defaults.container.wait, image: IMAGE },
     });
@@ -207,7 +222,7 @@ describe('the objects of an installed Espalier', () => {
   it('accept a configuration whose sections have no value', () => {
     const map = find(configured({ container: null, helm: null }), 'ConfigMap ls-system/espalier');
     const document = parseYaml(String(at(map, 'data', 'configuration.yaml')));
-    expect(at(document, 'container', 'namespace')).to.equal('ls-system');
+    expect(at(document, 'container', 'namespace')).to.equal('ls-system-pods');
   });
 
   it('check the health if the configuration says so', () => {
@@ -259,16 +274,17 @@ describe('the role of an installed Espalier', () => {
     }
   });
 
-  it('allows tokens of other accounts only to deployers that connect with them', () => {
+  it('allows tokens of other accounts only on request, and only to deployers that connect with them', () => {
     const tokens = (deployers: readonly string[], set: readonly string[] = []) => {
       const role = find(productObjects(settings({ deployers, set })), 'ClusterRole espalier');
       return (at(role, 'rules') as readonly { resources: string[] }[]).filter(({ resources }) =>
         resources.includes('serviceaccounts/token'),
       );
     };
-    expect(tokens(['mock', 'container'])).to.deep.equal([]);
-    expect(tokens(['mock', 'helm'])).to.have.length(1);
-    expect(tokens(['mock', 'helm'], ['rbac.serviceAccountTokens=false'])).to.deep.equal([]);
+    const requested = ['rbac.serviceAccountTokens=true'];
+    expect(tokens(['mock', 'container'], requested)).to.deep.equal([]);
+    expect(tokens(['mock', 'helm'], requested)).to.have.length(1);
+    expect(tokens(['mock', 'helm'])).to.deep.equal([]);
   });
 });
 
@@ -318,12 +334,12 @@ describe('install', () => {
 
   it('prints only the objects with --dry-run, without a cluster', async () => {
     const terminal = fakeTerminal();
-    expect(await runProgram(['install', '--image', IMAGE, '--dry-run'], terminal)).to.equal(0);
+    expect(await runProgram(['install', '-A', '--image', IMAGE, '--dry-run'], terminal)).to.equal(0);
     const documents = terminal.output.split('\n---\n').map((text) => parseYaml(text) as Obj);
     expect(documents.filter(({ kind }) => kind === 'CustomResourceDefinition')).to.have.length(12);
     expect(documents.slice(12)).to.deep.equal(JSON.parse(JSON.stringify(productObjects(settings()))));
     const json = fakeTerminal();
-    await runProgram(['install', '--image', IMAGE, '--dry-run', '--no-crds', '-o', 'json'], json);
+    await runProgram(['install', '-A', '--image', IMAGE, '--dry-run', '--no-crds', '-o', 'json'], json);
     expect((JSON.parse(json.output) as { items: unknown[] }).items).to.have.length(documents.length - 12);
   });
 
@@ -362,7 +378,7 @@ describe('install', () => {
   it('names the value that mounts a file of the configuration', async () => {
     const set = 'config.registry.oci.configFiles={/a.json},config.registry.caFiles={/ca.pem}';
     const terminal = fakeTerminal();
-    await runProgram(['install', '--image', IMAGE, '--dry-run', '--set', set], terminal);
+    await runProgram(['install', '-A', '--image', IMAGE, '--dry-run', '--set', set], terminal);
     expect(terminal.errors).to.contain(
       '/a.json: pods do not have this path; name a Secret with the file in registries.secrets',
     );

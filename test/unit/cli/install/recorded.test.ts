@@ -38,6 +38,7 @@ describe('the recorded objects of an installation', () => {
         image: 'registry.example.org/espalier:0.1.0',
         namespace: 'ls-system',
         crds: true,
+        allNamespaces: true,
         ...options,
       });
       const documents = readFileSync(join(fixtures, `${name}.yaml`), 'utf8').split('\n---\n');

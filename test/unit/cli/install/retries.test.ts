@@ -15,6 +15,7 @@ import { ScriptedApi, statusError } from '../../../support/scripted-api.ts';
 const settings = settingsFrom({
   image: 'registry.example.org/espalier:0.1.0',
   namespace: 'ls-system',
+  allNamespaces: true,
   replicas: 2,
   crds: false,
 });

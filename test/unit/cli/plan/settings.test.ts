@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { planSettings } from '../../../../src/cli/commands/plan/make-plan.ts';
+import { registryOptions } from '../../../../src/cli/composition/process-services.ts';
+import type { Configuration } from '../../../../src/cli/configuration/configuration.ts';
 import { runProgram } from '../../../../src/cli/program.ts';
 import { fakeTerminal } from '../terminal.ts';
 
@@ -23,8 +25,18 @@ describe('the settings of a plan', () => {
       ...rest,
       configFiles: [{ path: join(folder, 'auth.json'), key: 'registry.oci.configFiles[0]' }],
     });
-    expect(await registryWith(false)).to.deep.equal(rest);
+    expect(await registryWith(false)).to.deep.equal({ ...rest, localAddresses: 'none' });
+    writeFileSync(config, 'registry: { allowLocalAddresses: true }\n');
+    expect(await registryWith(false)).to.deep.equal({ localAddresses: 'all' });
     rmSync(folder, { recursive: true });
+  });
+
+  it('let users of a pod name no loopback addresses, unless the configuration allows them', () => {
+    const of = (registry: Configuration['registry'], kubeconfig: 'in-cluster' | { readonly text: string }) =>
+      registryOptions({ registry }, kubeconfig).localAddresses;
+    expect(of({}, 'in-cluster')).to.equal('none');
+    expect(of({ localAddresses: 'all' }, 'in-cluster')).to.equal('all');
+    expect(of({}, { text: '' })).to.equal(undefined);
   });
 
   it('are refused to a console in the cluster that connects to no target, and to one outside', async () => {

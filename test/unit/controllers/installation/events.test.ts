@@ -169,7 +169,6 @@ describe('a change of an installation', () => {
     ['its job', of({ jobID: 'j2', jobIDFinished: 'j1', phase: 'Succeeded' }), true],
     ['its finished job', of({ jobID: 'j1', jobIDFinished: 'j0', phase: 'Succeeded' }), true],
     ['its deletion', of(done('j1'), deleting), true],
-    ['the deployer that it waits for', of({ ...done('j1'), ...condition('Waiting', 'no deployer') }), true],
     ['its drift', of({ ...done('j1'), ...drifted }), true],
     ['its suspension', of(done('j1'), with_(annotations.suspended, 'true')), true],
     ['a requested job', of(done('j1'), with_(annotations.operation, 'reconcile')), true],
@@ -181,6 +180,24 @@ describe('a change of an installation', () => {
       expect(wokenBy(old, now, parent).includes('demo/p')).to.equal(wakes);
     });
   }
+  const lastError = {
+    operation: 'o',
+    reason: 'R',
+    message: 'no chart',
+    lastTransitionTime: NOW,
+    lastUpdateTime: NOW,
+  };
+  const held: readonly (readonly [title: string, status: object, wakes: boolean])[] = [
+    ['the deployer that it waits for', condition('Waiting', 'no deployer'), true],
+    ['the error that it retries', { lastError }, true],
+    ['a message for information', { lastError: { ...lastError, codes: ['ERR_FOR_INFO_ONLY'] } }, false],
+  ];
+  for (const [title, status, wakes] of held)
+    it(`${wakes ? 'triggers' : 'does not trigger'} its parent during a job with ${title}`, () => {
+      const now = of({ ...running('j1'), ...status });
+      expect(wokenBy(of(running('j1')), now, parent).includes('demo/p')).to.equal(wakes);
+    });
+
   it('is compared even if it has no status yet', () => {
     const { status: _, ...bare } = old;
     expect(wokenBy(bare, bare, parent)).to.deep.equal([]);

@@ -30,6 +30,7 @@ export const nothing: Rendered = {
   items: [],
   states: [],
   unknownFields: [],
+  secretsInNames: [],
 };
 export const wanted = (name: string) => ({
   name,

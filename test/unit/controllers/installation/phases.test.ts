@@ -128,8 +128,8 @@ describe('objects without a status', () => {
 });
 
 describe('the status of a job', () => {
-  it('after Init: the generation and the hash of the imports', () => {
-    expect(decide('Init').status.set).to.include({ observedGeneration: 1, importsHash: 'hash' });
+  it('after Init: the hash of the imports', () => {
+    expect(decide('Init').status.set).to.include({ importsHash: 'hash' });
   });
 
   it('after Init: neither children nor execution if there are none', () => {
@@ -149,22 +149,7 @@ describe('the status of a job', () => {
     const items = new PhaseError('handlePhaseInit', 'CreateImportsAndSubobjects', 'line 1');
     const decision = decide('Init', { rendered: { ...nothing, children: [wanted('a')], items } });
     expect(decision.status.set).to.deep.equal({
-      observedGeneration: 1,
       subInstCache: { activeSubs: [{ specName: 'a', objectName: 'a-sfx' }], orphanedSubs: null },
-    });
-  });
-
-  it('after Init that waits or fails: the generation, also for roots that import from each other', () => {
-    const waiting = decide('Init', { predecessors: [installation('p', { status: running('p') })] });
-    expect(waiting.status.set).to.deep.equal({ observedGeneration: 1 });
-    const circular = installation('stack', {
-      status: running(JOB, 'Init'),
-      spec: trading({ takes: ['a'], gives: ['b'] }),
-      meta: { generation: 3 },
-    });
-    const other = installation('other', { spec: trading({ takes: ['b'], gives: ['a'] }) });
-    expect(decide('Init', { self: circular, siblings: [other] }).status).to.deep.equal({
-      set: { observedGeneration: 3 },
     });
   });
 

@@ -11,14 +11,13 @@ import {
   exportersFor,
   importersFrom,
   connectedSiblings,
-  notPickedUpBelow,
 } from '../../../../controllers/installation/related-objects.ts';
 import { StateSecrets } from '../../../../controllers/installation/gather/state-secrets.ts';
 import { labels } from '../../../../src/api/labels.ts';
 import { installationContext } from '../../../../src/dataflow/scope.ts';
 import { PhaseError } from '../../../../src/machine/decision.ts';
 import type { Client, Obj, View } from '../../../../src/runtime/types.ts';
-import { NOW, child, execution, installation } from '../../../support/given.ts';
+import { child, execution, installation } from '../../../support/given.ts';
 import { worldOf } from '../../../support/static-world.ts';
 import type { Inst } from '../../../../controllers/installation/related-objects.ts';
 import { dataObject, ownExecution, self, target, trading } from './given.ts';
@@ -65,18 +64,6 @@ describe('the relatives of an installation', () => {
     expect(owned({ self, execution: undefined })).to.deep.equal([]);
     const { ownerReferences: _, ...metadata } = ownExecution().metadata;
     expect(isOwnedBy({ ...ownExecution(), metadata }, self)).to.equal(false);
-  });
-  it('report a missing deployer', () => {
-    const waiting = {
-      type: 'Waiting',
-      status: 'True' as const,
-      reason: 'NotTakenUp',
-      message: 'no deployer',
-      lastTransitionTime: NOW,
-      lastUpdateTime: NOW,
-    };
-    expect(notPickedUpBelow(child('p', 'a', { conditions: [waiting] }))).to.equal('no deployer');
-    expect(notPickedUpBelow(installation('a'))).to.equal(undefined);
   });
 });
 

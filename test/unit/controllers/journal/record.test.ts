@@ -6,7 +6,13 @@ import { defaultJournal } from '../../../../src/api/journal.ts';
 import { annotations } from '../../../../src/api/labels.ts';
 import { changesSince, recordOf } from '../../../../controllers/journal/record.ts';
 import { requestOf } from '../../../../controllers/journal/request.ts';
-import { newRecord, planOf } from '../../../../controllers/journal/slots.ts';
+import {
+  expiryOf,
+  isExpired,
+  newRecord,
+  planOf,
+  replacement,
+} from '../../../../controllers/journal/slots.ts';
 import { cacheWithRequests, requestText } from '../../../../src/landscape/job-requests.ts';
 
 const START = '2026-01-01T00:00:00Z';
@@ -58,6 +64,70 @@ describe('the record of a job', () => {
     );
   });
 
+  it('names the root, the job, its times, its end, and what was observed', () => {
+    const times = { triggerTime: START, waitTime: '2026-01-01T00:00:30Z', finishedTime: END };
+    const lastError = { operation: 'o', reason: 'r', message: 'm', codes: ['ERR_TIMEOUT'] };
+    const failed = (phase: string) => rootWith({}, { phase, transitionTimes: times, lastError });
+    const imports = [{ name: 'a', kind: 'Secret', object: 's' }];
+    const facts = { below: { parts: [], others: 2 }, imports, before: undefined, maxBytes: 16 * 1024 };
+    const first = recordOf({ root: failed('Failed'), observed: {}, ...facts });
+    expect(first).to.deep.include({
+      root: { name: 'web', uid: 'u' },
+      number: 1,
+      jobID: 'j',
+      request: { reason: 'Unknown' },
+      result: 'Failed',
+      triggeredAt: START,
+      waitedAt: '2026-01-01T00:00:30Z',
+      endedAt: END,
+      error: lastError,
+      generation: 3,
+      imports,
+      partsOmitted: 2,
+    });
+    for (const field of ['previousJobID', 'importsChanged', 'changes', 'parts'])
+      expect(first).not.to.have.property(field);
+    const seen = { previousJobID: 'i', importsChanged: true, imports: [] };
+    const before = { ...first, number: 6, specHash: 'other' };
+    const next = recordOf({ root: failed('Succeeded'), observed: seen, ...facts, before });
+    expect(next).to.deep.include({ number: 7, ...seen, changes: ['spec', 'imports'] });
+    expect(next, 'an error of an earlier phase').not.to.have.property('error');
+  });
+
+  const component = { ref: { componentName: 'c', version: '1' } };
+  const blueprints: readonly [string, object, object][] = [
+    [
+      'of a component',
+      { blueprint: { ref: { resourceName: 'b' } }, componentDescriptor: component },
+      { component: 'c', version: '1', resource: 'b' },
+    ],
+    [
+      'of an inline component',
+      { blueprint: { ref: { resourceName: 'b' } }, componentDescriptor: { inline: {} } },
+      { resource: 'b' },
+    ],
+    ['without a component', { blueprint: { ref: { resourceName: 'b' } } }, { resource: 'b' }],
+  ];
+  for (const [title, spec, expected] of blueprints)
+    it(`names the blueprint ${title}`, () => {
+      expect(record(rootWith(spec)).blueprint).to.deep.equal(expected);
+    });
+
+  it('has the digest of an inline blueprint, which changes with its files', () => {
+    const digest = (filesystem: object) =>
+      record(rootWith({ blueprint: { inline: { filesystem } }, componentDescriptor: component })).blueprint;
+    expect(digest({ a: 'x' })).to.have.all.keys('digest');
+    expect(digest({ a: 'x' })).not.to.deep.equal(digest({ a: 'y' }));
+  });
+
+  it('keeps the parts that took longest, also beside those without times', () => {
+    const { triggeredAt: _, ...timeless } = part('timeless');
+    const parts = [timeless, part('slow', { endedAt: END }), part('quick')];
+    const room = JSON.stringify(record(rootWith())).length + 1_500 + JSON.stringify(parts[1]).length + 1;
+    expect(record(rootWith(), parts, room).parts?.map(({ name }) => name)).to.deep.equal(['slow']);
+    expect(record(rootWith(), parts, room - 1).parts).to.equal(undefined);
+  });
+
   it('has no spec that was changed while the job ran', () => {
     const { specOmitted, specHash } = record(rootWith({}, { observedGeneration: 2 }));
     expect(specOmitted).to.equal('the spec was changed before the job ended');
@@ -103,6 +173,42 @@ describe('the record of a job', () => {
   });
 });
 
+describe('the comparison of two records', () => {
+  const base = { ...record(rootWith()), specHash: 'h', blueprint: { digest: 'd' } };
+  const without = (field: 'specHash' | 'blueprint') => ({ ...base, [field]: undefined });
+  const rows: readonly [string, Partial<JobRecordSpec>, Partial<JobRecordSpec>, readonly string[]][] = [
+    ['another spec', base, { ...base, specHash: 'i' }, ['spec']],
+    ['no spec before', without('specHash'), base, []],
+    ['no spec now', base, without('specHash'), []],
+    ['another inline blueprint', base, { ...base, blueprint: { digest: 'e' } }, ['blueprint']],
+    [
+      'another resource',
+      { ...base, blueprint: { resource: 'a' } },
+      { ...base, blueprint: { resource: 'b' } },
+      ['blueprint'],
+    ],
+    [
+      'another component',
+      { ...base, blueprint: { component: 'a' } },
+      { ...base, blueprint: { component: 'b' } },
+      ['component'],
+    ],
+    ['no blueprint before', without('blueprint'), base, []],
+    ['no blueprint now', base, without('blueprint'), []],
+    ['no imports before, and none now', { ...base, imports: undefined }, { ...base, imports: [] }, []],
+    [
+      'imports that changed, although the versions are the same',
+      base,
+      { ...base, importsChanged: true },
+      ['imports'],
+    ],
+  ];
+  for (const [title, before, now, expected] of rows)
+    it(`finds ${expected.join(', ') || 'nothing'}: ${title}`, () => {
+      expect(changesSince({ ...base, ...before }, { ...base, ...now })).to.deep.equal(expected);
+    });
+});
+
 describe('the request of a job', () => {
   const scheduled = { numberOfReconciles: 2, lastReconcileTime: START };
   const stored = JSON.stringify({ jobID: 'j', reason: 'Requested', manager: 'kubectl' });
@@ -120,6 +226,34 @@ describe('the request of a job', () => {
     [
       'may be broken',
       rootWith({}, {}, { annotations: { [annotations.jobRequest]: '{' } }),
+      { reason: 'Unknown' },
+    ],
+    [
+      'names no more than a valid name of a manager and of a predecessor',
+      rootWith(
+        {},
+        {},
+        {
+          annotations: {
+            [annotations.jobRequest]: JSON.stringify({
+              jobID: 'j',
+              reason: 'Requested',
+              manager: 'm'.repeat(300),
+              predecessor: 'p'.repeat(300),
+            }),
+          },
+        },
+      ),
+      { reason: 'Requested', manager: 'm'.repeat(253), predecessor: 'p'.repeat(253) },
+    ],
+    [
+      'is not a schedule that has started nothing',
+      rootWith({}, { automaticReconcileStatus: { lastReconcileTime: START } }),
+      { reason: 'Unknown' },
+    ],
+    [
+      'is not a schedule without a time, of a job without a time',
+      rootWith({}, { automaticReconcileStatus: { numberOfReconciles: 1 }, transitionTimes: {} }),
       { reason: 'Unknown' },
     ],
     ['is the deletion', rootWith({}, {}, { deletionTimestamp: END }), { reason: 'Deletion' }],
@@ -192,6 +326,37 @@ describe('the records of a root', () => {
   it('that are expired are deleted', () => {
     const all = [stored(1, '2025-01-01T00:00:00Z'), stored(2)];
     expect(numbers(planOf(all, settings, now, false).surplus)).to.deep.equal([1]);
+  });
+
+  it('expire exactly at their age, counted from the end of the job, or from their creation', () => {
+    const { spec, metadata } = stored(1);
+    const aged = (endedAt: string | undefined, creationTimestamp?: string): JobRecord =>
+      ({ metadata: { ...metadata, creationTimestamp }, spec: { ...spec, endedAt } }) as JobRecord;
+    const due = now + settings.maxAgeMs;
+    expect(expiryOf(aged(END, START), settings)).to.equal(due);
+    expect(expiryOf(aged(undefined, END), settings)).to.equal(due);
+    expect(expiryOf(aged(undefined), settings), 'no time at all').to.equal(settings.maxAgeMs);
+    expect([due - 1, due].map((time) => isExpired(aged(END), settings, time))).to.deep.equal([false, true]);
+  });
+
+  it('replace an expired one instead of deleting it, even below the limit', () => {
+    const all = [stored(1, '2025-01-01T00:00:00Z'), stored(2)];
+    const { replaced, surplus } = planOf(all, settings, now, true);
+    expect([replaced?.spec.number, surplus]).to.deep.equal([1, []]);
+  });
+
+  it('take the lowest number that is free, and in a replaced one the version that was read', () => {
+    const name = (slot: number) =>
+      newRecord(rootWith(), [], record(rootWith()), settings).metadata.name.replace(/1$/, String(slot));
+    const at = (slot: number): JobRecord => ({
+      ...stored(slot),
+      metadata: { name: name(slot), resourceVersion: '7' },
+    });
+    const next = newRecord(rootWith(), [at(1), at(3)], record(rootWith()), settings);
+    expect(next.metadata.name).to.equal(name(2));
+    const { metadata, spec } = replacement(at(3), next);
+    expect(metadata).to.deep.equal({ ...next.metadata, name: name(3), resourceVersion: '7' });
+    expect(spec).to.equal(next.spec);
   });
 
   it('have valid names, also if the name of the root is long', () => {

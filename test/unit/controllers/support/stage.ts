@@ -7,9 +7,10 @@ import { createCaches } from '../../../../src/runtime/cache/cache.ts';
 import type { ControllerSpec } from '../../../../src/runtime/controller/controller.ts';
 import { createManager } from '../../../../src/runtime/manager/manager.ts';
 import type { CoreEvent } from '../../../../src/runtime/controller/recorder.ts';
-import type { Kind, Obj, Page, Query, Write } from '../../../../src/runtime/types.ts';
-import { FakeClock, inTime, settle } from '../../../support/clock.ts';
+import type { Caches, Kind, Obj, Page, Query, Write } from '../../../../src/runtime/types.ts';
+import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from '../../runtime/support/fake-cluster.ts';
+import { inTime } from '../../../support/waiting.ts';
 
 /** An API server that records preconditions of deletions and supports selectors by name as well. */
 export class Server extends FakeCluster {
@@ -51,6 +52,7 @@ export class Server extends FakeCluster {
 
 export interface Ports {
   readonly world: World;
+  readonly caches: Caches;
   readonly client: Server;
   readonly clock: FakeClock;
 }
@@ -70,7 +72,7 @@ export function stage<P extends Obj>(describe: (ports: Ports) => ControllerSpec<
   const client = new Server();
   const rng = seededRng(1);
   const caches = createCaches({ client, clock, rng, log: silentLogger, freeze: true });
-  const ports: Ports = { world: createWorld(caches), client, clock };
+  const ports: Ports = { world: createWorld(caches), caches, client, clock };
   const metrics = createMetrics();
   const manager = createManager({
     client,

@@ -320,6 +320,13 @@ describe('the target as programs read it', () => {
     };
     expect(targetFile(target, undefined)).to.contain('"config":{"n":1152921504606846977}');
   });
+
+  it('has all metadata, as upstream’s: also the managed fields', () => {
+    const metadata = { name: 't', managedFields: [{ manager: 'kubectl', operation: 'Update' }] };
+    const target = { apiVersion: 'v1', kind: 'Target', metadata, spec: {} };
+    const { target: shown } = JSON.parse(targetFile(target, 'x')) as { target: object };
+    expect(shown).to.deep.include({ kind: 'Target', metadata });
+  });
 });
 
 describe('credentials for a kubelet', () => {

@@ -23,7 +23,12 @@ interface Spec {
   readonly containers: readonly Container[];
 }
 
-const specOf = (settings: Partial<ContainerSettings> = {}): Spec => {
+const HAS_ALL = { imagePull: true, blueprintPull: true, descriptorPull: true, ocmConfig: true };
+
+const specOf = (
+  settings: Partial<ContainerSettings> = {},
+  more: Partial<Parameters<typeof podOf>[0]> = {},
+): Spec => {
   const pod = podOf({
     run: {
       item: { namespace: 'proj', name: 'web' },
@@ -40,7 +45,8 @@ const specOf = (settings: Partial<ContainerSettings> = {}): Spec => {
     args: undefined,
     traceparent: undefined,
     stateSecrets: [],
-    has: { imagePull: true, blueprintPull: true, descriptorPull: true, ocmConfig: true },
+    has: HAS_ALL,
+    ...more,
   });
   return (pod as unknown as { readonly spec: Spec }).spec;
 };
@@ -130,5 +136,43 @@ describe('the pod of a run', () => {
     expect(named(spec, 'main')?.imagePullPolicy).to.equal('Never');
     expect(named(spec, 'wait')?.imagePullPolicy).to.equal('Always');
     expect(named(spec, 'init')?.imagePullPolicy).to.equal('IfNotPresent');
+  });
+
+  it('mounts each secret that was created for it, and no other', () => {
+    const mounted = (has: Partial<typeof HAS_ALL>): string => {
+      const spec = specOf({}, { has: { ...HAS_ALL, ...has } });
+      return JSON.stringify([spec, named(spec, 'init')]);
+    };
+    for (const [key, names] of [
+      ['imagePull', ['proj-web-imgpullsec']],
+      ['blueprintPull', ['proj-web-bppullsec', '/data/ls/registry_secrets/blueprint-pull-secret"']],
+      ['descriptorPull', ['proj-web-cdpullsec', '/data/ls/registry_secrets/cd-pull-secret"']],
+      ['ocmConfig', ['proj-web-ocmconfig', '/data/ls/ocm_configuration"']],
+    ] as const)
+      for (const name of names) {
+        expect(mounted({}), key).to.contain(name);
+        expect(mounted({ [key]: false }), key).to.not.contain(name);
+      }
+    expect(mounted({})).to.contain('"mountPath":"/data/ls/internal"');
+  });
+
+  it('has a wait container that knows whether it is a sidecar: only a sidecar is restarted', () => {
+    const sidecar = specOf();
+    expect(sidecar.initContainers.map(({ name }) => name)).to.deep.equal(['init', 'wait']);
+    expect(named(sidecar, 'wait')).to.have.property('restartPolicy', 'Always');
+    expect(JSON.stringify(named(sidecar, 'wait'))).to.contain('"WAIT_AS_SIDECAR","value":"true"');
+    const beside = specOf({}, { isSidecar: false });
+    expect(beside.initContainers.map(({ name }) => name)).to.deep.equal(['init']);
+    expect(beside.containers.map(({ name }) => name)).to.deep.equal(['main', 'wait']);
+    expect(named(beside, 'wait')).to.not.have.property('restartPolicy');
+    expect(JSON.stringify(beside)).to.not.contain('WAIT_AS_SIDECAR');
+  });
+
+  it('gives the image the trace of its job, if there is one', () => {
+    expect(JSON.stringify(specOf())).to.not.contain('TRACEPARENT');
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    expect(JSON.stringify(named(specOf({}, { traceparent }), 'main'))).to.contain(
+      `"TRACEPARENT","value":"${traceparent}"`,
+    );
   });
 });

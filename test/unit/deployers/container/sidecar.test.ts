@@ -9,14 +9,15 @@ import { readEnvironment } from '../../../../deployers/container/programs/enviro
 import { runWait } from '../../../../deployers/container/programs/wait.ts';
 import { defaultSettings } from '../../../../deployers/container/settings.ts';
 import { isSidecar, sidecarSupport } from '../../../../deployers/container/sidecar.ts';
-import { sleep, systemClock } from '../../../../src/lib/clock.ts';
 import { maskOf } from '../../../../src/lib/masking.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
 import { silentLogger as log } from '../../../../src/observability/log.ts';
+import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../../support/clock.ts';
 import { podSucceeded, running, terminated, waiting } from '../../../support/containers.ts';
 import { FakeCluster, type Any } from '../fake-cluster.ts';
+import { eventually } from '../../../support/waiting.ts';
 
 const { signal } = new AbortController();
 
@@ -36,6 +37,18 @@ describe('the wait container is a native sidecar', () => {
 
   it('never if the version is unknown', async () => {
     expect(await sidecarSupport(server({}))(signal)).to.equal(false);
+  });
+
+  it('never if the version may not be read, and an error if it cannot be read now', async () => {
+    const failing = (status: number): Client =>
+      ({
+        raw: () => Promise.reject(apiErrorFrom(status, { message: 'no' }, { verb: 'get', kind: 'version' })),
+      }) as unknown as Client;
+    expect(await sidecarSupport(failing(403))(signal)).to.equal(false);
+    expect(await sidecarSupport(failing(404))(signal)).to.equal(false);
+    const error: unknown = await sidecarSupport(failing(500))(signal).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(Error);
+    expect(await isSidecar(defaultSettings, () => Promise.resolve(false))).to.equal(false);
   });
 
   it("if the program is Espalier's, or if the configuration says so", async () => {
@@ -150,12 +163,13 @@ describe('the wait program as a sidecar', () => {
     }),
   });
   /** Files are read in real time, so the fake clock continues until it has happened. */
-  const until = async (what: string, hasHappened: () => boolean, maxMs = 20_000): Promise<void> => {
-    for (let left = maxMs; !hasHappened(); left -= 100) {
-      if (left <= 0) throw new Error(`timed out: ${what}`);
-      await sleep(systemClock, 2);
+  const until = async (what: string, hasHappened: () => boolean): Promise<void> => {
+    const look = async (): Promise<boolean> => {
+      if (hasHappened()) return true;
       await clock.advance(100);
-    }
+      return false;
+    };
+    await eventually(what, look, { everyMs: 2 });
   };
   const pass = async (ms: number): Promise<void> => {
     for (let left = ms; left > 0; left -= 100) {
@@ -173,7 +187,7 @@ describe('the wait program as a sidecar', () => {
     await until('the state is stored', () => secrets() === 1);
     expect(state.answer).to.equal('waiting');
     cluster.put(pod({ terminated: { exitCode: 0 } }));
-    await until('the end', () => state.answer === 'done', 60_000);
+    await until('the end', () => state.answer === 'done');
     expect(secrets(), 'state and export').to.equal(2);
   });
 
@@ -181,7 +195,7 @@ describe('the wait program as a sidecar', () => {
     const state = start();
     await pass(1_000);
     cluster.put(pod({ terminated: { exitCode: 0 } }));
-    await until('the export', () => secrets() === 2, 60_000);
+    await until('the export', () => secrets() === 2);
     expect(state.answer).to.equal('waiting');
     await until('the end', () => state.answer === 'done');
   });
@@ -215,7 +229,7 @@ describe('the wait program as a sidecar', () => {
     cluster.put(deleted({ running: {} }, 300));
     await pass(190_000);
     expect(secrets()).to.equal(0);
-    await until('the state is stored', () => secrets() === 1, 60_000);
+    await until('the state is stored', () => secrets() === 1);
     expect(state.answer).to.equal('waiting');
     stop.abort();
     await until('the state at the end is stored', () => secrets() === 2);

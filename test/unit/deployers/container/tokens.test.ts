@@ -48,4 +48,49 @@ describe('the tokens of a pod', () => {
     await look(Infinity);
     expect(asked).to.have.length(4);
   });
+
+  describe('that are not issued', () => {
+    const asked = (raw: () => Promise<unknown>, sent: unknown[] = []): Promise<unknown> => {
+      const labels = { 'container.deployer.landscaper.gardener.cloud/name': 'x' };
+      const get = () => Promise.resolve({ metadata: { name: 'x', namespace: 'pods', labels } });
+      const send = (write: unknown) => Promise.resolve(sent.push(write));
+      const client = { raw, get, send } as unknown as Client;
+      const run = { clock: new FakeClock(), scratch: new Map(), signal: new AbortController().signal };
+      const owner = { item: { namespace: 'proj', name: 'web' }, namespace: 'pods', deployerId: 'd' };
+      const place = { client, namespace: 'pods' };
+      return ensureTokens(run as unknown as ContainerContext, place, owner, 1000).then(
+        () => 'issued',
+        (error: unknown) => (error as Error).message,
+      );
+    };
+
+    for (const [title, status] of [
+      ['an empty one', { token: '' }],
+      ['one that is not a string', { token: 7 }],
+      ['none', {}],
+    ] as const) {
+      it(`because the API server sends ${title} are an error, and nothing is stored`, async () => {
+        const sent: unknown[] = [];
+        expect(await asked(() => Promise.resolve({ status }), sent)).to.equal(
+          'the API server issued no token for pods/proj-web-init',
+        );
+        expect(sent).to.deep.equal([]);
+      });
+    }
+
+    it('because the request fails are an error that names the account', async () => {
+      expect(await asked(() => Promise.reject(new Error('refused')))).to.equal(
+        'token for service account pods/proj-web-init: refused',
+      );
+    });
+
+    it('are stored one for each account if they are issued', async () => {
+      const sent: unknown[] = [];
+      expect(await asked(() => Promise.resolve({ status: { token: 'x' } }), sent)).to.equal('issued');
+      const names = sent.map(
+        (write) => (write as { object: { metadata: { name: string } } }).object.metadata.name,
+      );
+      expect(names).to.deep.equal(['proj-web-init-token', 'proj-web-wait-token']);
+    });
+  });
 });

@@ -116,6 +116,11 @@ describe('a three-way merge', () => {
     expect(JSON.stringify(patch)).to.contain('"$retainKeys":["configMap","name"]');
   });
 
+  it('sends nothing for a volume without changes', () => {
+    const same = pod({ volumes: [{ name: 'v', emptyDir: {} }] });
+    expect(merged(same, same, same).patch).to.deep.equal({});
+  });
+
   it('merges lists of scalars as sets', () => {
     const { patch, result } = merged(
       pod({}, { finalizers: ['a', 'b'] }),
@@ -128,6 +133,79 @@ describe('a three-way merge', () => {
       'c',
       'theirs',
     ]);
+  });
+
+  describe('of two elements with one merge key', () => {
+    const rules = rulesOfKind({ apiVersion: 'v1', kind: 'Service' });
+    const service = (...ports: readonly object[]): Fields => ({ spec: { ports } });
+    const udp = { name: 'dns', port: 53, protocol: 'UDP' };
+    const tcp = { name: 'dns-tcp', port: 53 };
+    const live = {
+      udp: { ...udp, targetPort: 53 },
+      tcp: { ...tcp, protocol: 'TCP', targetPort: 53, nodePort: 7 },
+    };
+    const theirs = { name: 'theirs', port: 99, protocol: 'TCP' };
+    const rows: readonly (readonly [string, Fields, Fields, Fields, Fields])[] = [
+      ['adds one', service(udp), service(live.udp), service(udp, tcp), service(live.udp, tcp)],
+      [
+        'changes one and keeps what servers added',
+        service(udp, tcp),
+        service(live.udp, live.tcp),
+        service(udp, { ...tcp, name: 'x' }),
+        service(live.udp, { ...live.tcp, name: 'x' }),
+      ],
+      ['removes one', service(udp, tcp), service(live.udp, live.tcp), service(tcp), service(live.tcp)],
+      [
+        'orders them',
+        service(udp, tcp),
+        service(live.udp, live.tcp),
+        service(tcp, udp),
+        service(live.tcp, live.udp),
+      ],
+      [
+        'removes a field',
+        service({ ...udp, appProtocol: 'a' }, tcp),
+        service({ ...live.udp, appProtocol: 'a' }, live.tcp),
+        service(udp, tcp),
+        service(live.udp, live.tcp),
+      ],
+      [
+        'keeps those of others',
+        service(udp),
+        service(theirs, live.udp),
+        service(udp, tcp),
+        service(live.udp, tcp, theirs),
+      ],
+      [
+        'creates one that was deleted',
+        service(udp, tcp),
+        service(live.udp),
+        service(udp, tcp),
+        service(live.udp, tcp),
+      ],
+    ];
+    for (const [title, before, current, wanted, result] of rows)
+      it(title, () => {
+        const patch = strategicPatch({ before, live: current, wanted }, rules);
+        expect(applyStrategicMerge(current, patch, patchKeysOf('', 'v1', 'Service'))).to.deep.equal(result);
+        // Once applied, nothing is left to change.
+        expect(strategicPatch({ before: wanted, live: result, wanted }, rules)).to.deep.equal({});
+      });
+
+    it('distinguishes the constraints of a topology by two keys, and other elements by their position', () => {
+      const constraint = (maxSkew: number, whenUnsatisfiable: string): object => ({
+        maxSkew,
+        topologyKey: 'z',
+        whenUnsatisfiable,
+      });
+      const [hard, soft] = [constraint(2, 'DoNotSchedule'), constraint(1, 'ScheduleAnyway')];
+      const spread = (...list: readonly object[]): Fields => pod({ topologySpreadConstraints: list });
+      expect(merged(spread(soft), spread(soft), spread(hard, soft)).result).to.deep.equal(spread(hard, soft));
+      const env = (...values: readonly string[]): Fields =>
+        pod({ containers: [{ name: 'a', env: values.map((value) => ({ name: 'A', value })) }] });
+      expect(merged(env('1', '2'), env('1', '2'), env('1', '3')).result).to.deep.equal(env('1', '3'));
+      expect(merged(env('1', '2'), env('1', '2'), env('2')).result).to.deep.equal(env('2'));
+    });
   });
 
   it('of a custom resource changes only what the chart changed, or repairs everything', () => {

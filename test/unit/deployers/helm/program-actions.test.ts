@@ -3,13 +3,15 @@ import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { outlookOf } from '../../../../src/lib/outlook.ts';
 import { programActions } from '../../../../deployers/helm/program-actions.ts';
 
-/** Prints its version; otherwise stores its arguments and its kubeconfig beside itself. */
+/** Prints its version; otherwise stores its arguments and its kubeconfig beside itself, and fails with the file of the action. */
 const PROGRAM = `#!/bin/sh
 if [ "$1" = version ]; then echo v3.19.0; exit 0; fi
 echo "$@" >> "$(dirname "$0")/calls"
 cp "$KUBECONFIG" "$(dirname "$0")/used"
+if [ -f "$(dirname "$0")/$1" ]; then cat "$(dirname "$0")/$1" >&2; exit 1; fi
 `;
 /** With an anchor, to see that it is parsed. */
 const KUBECONFIG = 'users: &u [{name: u, user: {token: t}}]\nother: *u\n';
@@ -41,6 +43,33 @@ describe('the helm program', () => {
     ])
       expect((await action())?.message).to.match(/^release name "--.*": invalid release name/);
     expect(await stored('calls')).to.equal('');
+  });
+
+  const wrong = 'execution error at (c/templates/a.yaml:1:3): a name is needed';
+  const failures: readonly (readonly [string, string, string | undefined, string])[] = [
+    ['the chart cannot be rendered', `INSTALLATION FAILED: ${wrong}`, `${wrong}\n\nUse --debug flag to render out invalid YAML`, 'final'],
+    ['the chart can be rendered', 'INSTALLATION FAILED: admission webhook "a" denied the request', undefined, 'unknown'],
+    ['the chart cannot be rendered without the cluster', 'INSTALLATION FAILED: no route to host', wrong, 'unknown'],
+  ]; // prettier-ignore
+  for (const [title, error, rendering, outlook] of failures)
+    it(`has a failure that is ${outlook} if ${title}`, async () => {
+      await writeFile(join(folder, 'install'), `Error: ${error}\n`);
+      if (rendering !== undefined) await writeFile(join(folder, 'template'), `Error: ${rendering}\n`);
+      const problem = await actionsFor('web', '{}').install(step);
+      expect(problem?.message).to.equal(error);
+      expect(outlookOf(problem?.cause)).to.equal(outlook);
+    });
+
+  it('does not render the chart again after a wait that took too long', async () => {
+    const error = 'INSTALLATION FAILED: context deadline exceeded';
+    await writeFile(join(folder, 'install'), `Error: ${error}\n`);
+    await writeFile(join(folder, 'template'), `Error: ${error}\n`);
+    const problem = await actionsFor('web', '{}').install(step);
+    expect(problem).to.deep.include({ message: error, hasWaited: true });
+    expect(outlookOf(problem?.cause)).to.equal('unknown');
+    expect(await stored('calls'))
+      .to.match(/^install web /)
+      .and.not.contain('template');
   });
 
   it('gets the kubeconfig as it was checked, whatever its parser would read', async () => {

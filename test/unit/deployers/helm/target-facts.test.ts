@@ -12,7 +12,7 @@ describe('the capabilities of a target', () => {
     const asked: string[] = [];
     const raw = (_method: string, path: string): Promise<unknown> => {
       asked.push(path);
-      if (path === '/version') return Promise.resolve({ gitVersion });
+      if (path === '/version') return Promise.resolve({ gitVersion, major: '1', minor: '30+' });
       if (path === '/apis') {
         const names = Array.from({ length: groups }, (_, i) => `g${String(i)}/v1`);
         return Promise.resolve({ groups: names.map((groupVersion) => ({ versions: [{ groupVersion }] })) });
@@ -39,8 +39,12 @@ describe('the capabilities of a target', () => {
     expect(asked.length).to.be.below(100);
   });
 
+  it('contain major and minor version as the server writes them', async () => {
+    expect(await read(1, 10).capabilities).to.include({ kubeVersion: 'v1.30.0', major: '1', minor: '30+' });
+  });
+
   it('do not contain a version that is far too long', async () => {
-    const { kubeVersion } = await read(1, 10, 'v'.repeat(2 ** 20)).capabilities;
-    expect(kubeVersion).to.equal(staticCapabilities.kubeVersion);
+    const { kubeVersion, minor } = await read(1, 10, 'v'.repeat(2 ** 20)).capabilities;
+    expect([kubeVersion, minor]).to.deep.equal([staticCapabilities.kubeVersion, undefined]);
   });
 });

@@ -145,6 +145,7 @@ describe('applying manifests', () => {
       ],
     });
     expect(b.target.takeRequests()).to.deep.equal([
+      'get Namespace kube-system',
       'create CustomResourceDefinition gadgets.example.org',
       'create Namespace fresh',
       'create Gadget fresh/g',

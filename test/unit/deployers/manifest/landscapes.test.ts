@@ -1,6 +1,7 @@
 /** Properties of manifests of real landscapes, and responses of their targets. */
 import { expect } from 'chai';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
+import { labels } from '../../../../src/api/labels.ts';
 import { mergePatch } from '../../../../src/lib/merge.ts';
 import { apiErrorFrom, TransportError } from '../../../../src/runtime/errors.ts';
 import { Bench, configMap, manage, manifestConfig, type ItemOptions } from '../bench.ts';
@@ -78,7 +79,7 @@ describe('manifests of real landscapes', () => {
     });
     const b = await applied({ manifests: [manage(role('a/b'))] });
     expect(messageOf(b)).to.contain('ClusterRole a/b (manifests[0])').and.contain('must not contain a slash');
-    expect(b.target.takeRequests()).to.deep.equal([]);
+    expect(b.target.takeRequests()).to.deep.equal(['get Namespace kube-system']);
   });
 
   it('fields that a server has set in an object are not sent back to it', async () => {
@@ -224,8 +225,8 @@ describe('manifests of real landscapes', () => {
         () => new TransportError({ message: 'cannot create: socket hang up', safeToRepeat: false }),
       ],
       [
-        'has a webhook that rejects',
-        () => answer(403, 'admission webhook "w.test" denied the request: no', 'Forbidden'),
+        'has a webhook that does not answer',
+        () => answer(500, 'failed calling webhook "w.test": connection refused', 'InternalError'),
       ],
     ] as const;
     for (const [title, error] of troubles) {
@@ -266,6 +267,19 @@ describe('manifests of real landscapes', () => {
         expect(b.target.names('ConfigMap')).to.deep.equal([]);
       });
     }
+
+    it('is a copy of an imported one: messages have the name of the import, not the hash', async () => {
+      const target = new FakeCluster('app');
+      const b = new Bench(manifestDeployer(), { target });
+      const name = 'pqyjmbqrqvxd2d6s2k2fvvjxsbc6ag27';
+      b.givenTarget(name, { labels: { [labels.dataKey]: 'cluster' } });
+      b.giveItem(manifestConfig({ manifests: [manage(configMap('settings'))] }), { target: name });
+      target.fail = () => {
+        throw new TransportError({ message: 'connect ECONNREFUSED 10.0.0.1:6443', safeToRepeat: true });
+      };
+      await b.kick('j1');
+      expect(messageOf(b)).to.contain('target cluster').and.not.contain(name);
+    });
 
     it('is not available while readiness is checked is named', async () => {
       const target = new FakeCluster('app');
@@ -329,7 +343,7 @@ describe('manifests of real landscapes', () => {
     });
   });
 
-  it('rejects a patch after the deployment is named, and the patch is retried', async () => {
+  it('fails for a patch after the deployment is named, and the patch is retried', async () => {
     const target = new FakeCluster('app');
     const b = new Bench(manifestDeployer(), { target });
     b.givenTarget();
@@ -339,12 +353,12 @@ describe('manifests of real landscapes', () => {
       }),
     );
     target.fail = (verb) => {
-      if (verb === 'replace') throw answer(422, 'field is immutable', 'Invalid');
+      if (verb === 'replace') throw answer(500, 'no leader', 'InternalError');
     };
     await b.kick('j1');
     expect(b.status().phase).to.equal('Progressing');
     expect(b.status().lastError).to.deep.include({ reason: 'PatchAfterDeployment' });
-    expect(messageOf(b)).to.contain('cluster-a').and.contain('field is immutable');
+    expect(messageOf(b)).to.contain('cluster-a').and.contain('no leader');
     target.fail = () => undefined;
     await b.pass(6000);
     expect(b.status().phase).to.equal('Succeeded');

@@ -16,7 +16,7 @@ const deployment = {
   spec: { replicas: 1 },
 };
 const refusal = (message: string): Error =>
-  apiErrorFrom(422, { message }, { verb: 'replace', kind: 'ConfigMap' });
+  apiErrorFrom(500, { message }, { verb: 'replace', kind: 'ConfigMap' });
 const secret = (name: string): Any => ({
   apiVersion: 'v1',
   kind: 'Secret',

@@ -146,6 +146,10 @@ describe('readiness of manifests', () => {
     expect(b.status().exportRef).to.deep.equal({ name: 'web-export', namespace: 'proj' });
     const [owner] = b.host.find('Secret', 'proj/web-export')?.metadata.ownerReferences ?? [];
     expect(owner).to.deep.include({ kind: 'DeployItem', name: 'web' }).and.not.have.property('controller');
+    const [written, ended] = ['Secret proj/web-export', 'DeployItem proj/web Succeeded'].map((change) =>
+      b.changes.indexOf(change),
+    );
+    expect(written, b.changes.join()).to.be.within(0, Number(ended) - 1);
   });
 
   it('DEP-42: an export may be available later', async () => {

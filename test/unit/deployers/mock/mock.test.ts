@@ -47,7 +47,9 @@ describe('the mock deployer', () => {
     expect(bench.status().phase).to.equal('Progressing');
     await bench.pass(1100);
     expect(bench.status().phase).to.equal('Failed');
-    expect(bench.status().lastError?.message).to.equal('timeout at: "mock deployer: wait"');
+    expect(bench.status().lastError?.message).to.equal(
+      'timeout at: "mock deployer: wait"\nthe job has reached its timeout of 5s',
+    );
   });
 
   it('writes an unknown phase unchanged and stays there', async () => {

@@ -130,7 +130,7 @@ describe('the deployer contract', () => {
     expect(b.host.takeRequests()).to.deep.equal([]);
   });
 
-  it('DEP-05: a job with one object costs two writes of the item and one request to the target', async () => {
+  it('DEP-05: a job with one object costs two writes of the item, and one request to a target whose cluster is known', async () => {
     const b = bench();
     b.giveItem(settings, { finalizers: ['finalizer.landscaper.gardener.cloud'] });
     b.host.takeRequests();
@@ -140,7 +140,12 @@ describe('the deployer contract', () => {
       'merge/status DeployItem proj/web',
       'merge/status DeployItem proj/web',
     ]);
-    expect(b.target.takeRequests()).to.deep.equal(['create ConfigMap app/settings']);
+    expect(b.target.takeRequests()).to.deep.equal([
+      'get Namespace kube-system',
+      'create ConfigMap app/settings',
+    ]);
+    await b.kick('j2');
+    expect(b.target.takeRequests()).to.deep.equal(['get ConfigMap app/settings']);
   });
 
   it('DEP-06: a changed spec alone starts nothing', async () => {
@@ -464,7 +469,7 @@ describe('the deployer contract', () => {
     const [first, second] = b.status().lastError?.message.split('\n') ?? [];
     expect(b.status().lastError?.codes).to.deep.equal(['ERR_TIMEOUT']);
     expect(first).to.equal('timeout at: "manifest deployer: start reconcile"');
-    expect(second).to.match(/^last problem: .*late/);
+    expect(second).to.match(/^the job has reached its timeout of .*; last problem: .*late/);
   });
 
   it('a missing Context is a temporary problem, which the timeout ends', async () => {
@@ -476,7 +481,7 @@ describe('the deployer contract', () => {
     await b.pass(125_000);
     expect(b.status().phase).to.equal('Failed');
     expect(b.status().lastError?.message).to.match(
-      /^timeout at: "deployer: before start"\nlast problem: .*later/,
+      /^timeout at: "deployer: before start"\nthe job has reached its timeout of .*; last problem: .*later/,
     );
   });
 

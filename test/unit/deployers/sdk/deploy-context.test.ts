@@ -129,25 +129,43 @@ describe('an item or a target that the webhooks would refuse', () => {
 });
 
 describe('a deletion of an item that was never applied', () => {
+  const ended = { jobID: 'b', jobIDFinished: 'a', neverStarted: 'a', phase: 'InitDelete' };
   const unreadable = new CodecError({ step: 'decode', message: 'no' });
   const rows: readonly (readonly [string, View<DeployItem>, DeployerPlugin, boolean])[] = [
     [
       'has a provider status',
-      changed({}, { providerStatus: {} }),
+      changed({}, { ...ended, providerStatus: {} }),
       pluginWith({ config: refusing(unreadable) }),
       false,
     ],
-    ['has a configuration that can be read', changed({ config: { a: 1 } }), pluginWith(), false],
+    ['has a configuration that can be read', changed({ config: { a: 1 } }, ended), pluginWith(), false],
     [
       'has a configuration that cannot be read',
-      changed({}),
+      changed({}, ended),
       pluginWith({ config: refusing(unreadable) }),
       true,
     ],
-    ['has an integer that would lose digits', changed({ config: { a: TOO_LONG } }), pluginWith(), true],
+    [
+      'has had a job that started, and a configuration that cannot be read',
+      changed({}, { ...ended, jobIDFinished: 'later' }),
+      pluginWith({ config: refusing(unreadable) }),
+      false,
+    ],
+    [
+      'has no record of its jobs, and a configuration that cannot be read',
+      changed({}),
+      pluginWith({ config: refusing(unreadable) }),
+      false,
+    ],
+    [
+      'has an integer that would lose digits',
+      changed({ config: { a: TOO_LONG } }, ended),
+      pluginWith(),
+      true,
+    ],
     [
       'has such an integer and a provider status',
-      changed({ config: { a: TOO_LONG } }, { providerStatus: {} }),
+      changed({ config: { a: TOO_LONG } }, { ...ended, providerStatus: {} }),
       pluginWith(),
       false,
     ],
@@ -160,7 +178,7 @@ describe('a deletion of an item that was never applied', () => {
 
   it('does not hide a bug of the plug-in', () => {
     const bug = pluginWith({ config: refusing(new TypeError('bug')) });
-    expect(() => neverApplied(changed({}), bug)).to.throw(TypeError, 'bug');
+    expect(() => neverApplied(changed({}, ended), bug)).to.throw(TypeError, 'bug');
   });
 
   it('is judged by an item without a status as well', () => {

@@ -28,6 +28,7 @@ interface Given {
   readonly direction?: PlanAt['direction'];
   readonly spec?: object;
   readonly metadata?: object;
+  readonly status?: object;
   /** Of the target; absent: the item has none. */
   readonly content?: string;
   readonly isContextMissing?: boolean;
@@ -52,7 +53,11 @@ async function planned(given: Given): Promise<{ answer: unknown; host: FakeClust
   };
   const base = item('exec', 'web', {}, given.metadata);
   const at: PlanAt = {
-    item: { ...base, spec: { ...base.spec, ...given.spec } },
+    item: {
+      ...base,
+      spec: { ...base.spec, ...given.spec },
+      ...(given.status && { status: { observedGeneration: 1, ...given.status } }),
+    },
     direction,
     log: silentLogger,
     signal: new AbortController().signal,
@@ -140,8 +145,14 @@ describe('the plan of an item', () => {
   });
 
   it('is empty for the removal of an item that was never applied', async () => {
-    const { answer } = await planned({ ...removal, spec: { config: 9007199254740993n } });
+    const status = { jobID: 'j1', jobIDFinished: 'j1', phase: 'Failed', neverStarted: 'j1' };
+    const { answer } = await planned({ ...removal, spec: { config: 9007199254740993n }, status });
     expect(answer).to.equal(nothingPlanned);
+  });
+
+  it('refuses a configuration that cannot be read if nothing says that no job has started', async () => {
+    const { answer } = await planned({ ...removal, spec: { config: 9007199254740993n } });
+    expect(answer).to.be.an.instanceOf(Error);
   });
 
   const refused: readonly (readonly [string, Given, object])[] = [

@@ -42,7 +42,7 @@ describe('a kubeconfig in a target', () => {
     ['client key files', { 'client-key': '/k' }, ''],
     ['token files', { tokenFile: '/t' }, ''],
     ['exec configurations', { exec: { command: 'aws' } }, program],
-    ['exec configurations', { exec: { command: 1 } }, ''],
+    ['exec configurations', { exec: { command: [] } }, ''],
     ['exec configurations', { exec: 'aws' }, ''],
     ['auth provider configurations', { 'auth-provider': { name: 'aws' } }, program],
   ];

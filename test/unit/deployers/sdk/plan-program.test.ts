@@ -6,6 +6,7 @@ import { planOfProgram } from '../../../../deployers/sdk/plan-program.ts';
 import type { PlanRequest } from '../../../../deployers/sdk/plan-protocol.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { FakeClock } from '../../../support/clock.ts';
+import { eventually } from '../../../support/waiting.ts';
 
 const HEAD = { apiVersion: 'espalier.dev/v1alpha1', kind: 'PlanResponse' };
 const request: PlanRequest = {
@@ -136,7 +137,7 @@ describe('a plan of a program', function () {
         setInterval(() => {}, 1000);`);
     const started = async (): Promise<number> => {
       const file = join(folder, 'pid');
-      while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
+      await eventually('the program runs', () => existsSync(file));
       return Number(readFileSync(file, 'utf8'));
     };
     const isRunning = (pid: number): boolean => {
@@ -147,9 +148,7 @@ describe('a plan of a program', function () {
         return false;
       }
     };
-    const ended = async (pid: number): Promise<void> => {
-      while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
-    };
+    const ended = (pid: number) => eventually('the program has ended', () => !isRunning(pid));
 
     it('ends with its time, and ends the processes of the program', async () => {
       const clock = new FakeClock();

@@ -119,7 +119,9 @@ describe('the end of the time of a job', () => {
     await b.kick('j1');
     await b.pass(10_000);
     expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
-    expect(b.status().lastError?.message).to.equal('timeout at: "worker: upload"');
+    expect(b.status().lastError?.message).to.equal(
+      'timeout at: "worker: upload"\nthe job has reached its timeout of 10s',
+    );
   });
 
   it('ends it before the plug-in is asked, too', async () => {
@@ -130,10 +132,15 @@ describe('the end of the time of a job', () => {
     await b.pass(10_000);
     expect(b.calls).to.deep.equal([]);
     expect(b.status().lastError).to.deep.include({
-      message: 'timeout at: "deployer: before start"',
+      message: 'timeout at: "deployer: before start"\nthe job has reached its timeout of 10s',
       codes: ['ERR_TIMEOUT'],
     });
   });
+
+  const ofTimeout = {
+    ...onTimeout,
+    message: `${onTimeout.message}\nthe job has reached its timeout of 10s`,
+  };
 
   it('ends it with what the job was waiting for', async () => {
     const b = hanging({
@@ -146,7 +153,7 @@ describe('the end of the time of a job', () => {
     await b.pass(10_000);
     expect(b.times).to.deep.equal([0, 5000]);
     expect(b.status()).to.deep.include({ phase: 'Failed', jobIDFinished: 'j1' });
-    expect(b.status().lastError).to.deep.include(onTimeout);
+    expect(b.status().lastError).to.deep.include(ofTimeout);
   });
 
   it('ends it at once if the time was used up while the plug-in found that it has to wait', async () => {
@@ -178,7 +185,7 @@ describe('the end of the time of a job', () => {
     b.clock.at(10_000, open);
     await b.kick('j1');
     await b.pass(10_000);
-    expect(b.status().lastError).to.deep.include(onTimeout);
+    expect(b.status().lastError).to.deep.include(ofTimeout);
   });
 
   it('is not what another timeout means while there is time left', async () => {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { decodeGroups } from '../../../../deployers/objects/manifests/groups.ts';
+import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import type { Obj } from '../../../../src/runtime/types.ts';
-import { held, other, refusal, Removal, STAYS } from '../removing.ts';
+import { configMap } from '../bench.ts';
+import type { FakeCluster } from '../fake-cluster.ts';
+import { held, other, ownership, refusal, Removal, STAYS } from '../removing.ts';
 
 describe('a group that deletes all objects of a type', () => {
   const everything = (more: object = {}) =>
@@ -65,6 +68,62 @@ describe('a group that deletes all objects of a type', () => {
     r.others = (asked) => (asked === uid ? [other('api')] : []);
     expect(await r.round(r.made('one'))).to.deep.equal([]);
     expect(r.cluster.names('Secret')).to.deep.equal(['app/shared']);
+  });
+
+  describe('on another target', () => {
+    const elsewhere = { targetName: 'elsewhere' };
+
+    it('deletes them there, and nothing on the target of the item', async () => {
+      const r = new Removal();
+      r.groups = everything(elsewhere);
+      r.cluster.put(secret('x'));
+      r.elsewhere.put(secret('x', held));
+      r.elsewhere.put(secret('y'));
+      const one = r.made('one');
+      expect(await r.round(one)).to.deep.equal([`x: ${STAYS}`]);
+      r.groups = everything({ ...elsewhere, forceDelete: true });
+      await r.round(one);
+      expect(r.elsewhere.names('Secret')).to.deep.equal([]);
+      expect(r.cluster.names('Secret')).to.deep.equal(['app/x']);
+    });
+
+    it('changes the labels of objects that other deploy items manage there', async () => {
+      const r = new Removal();
+      r.groups = everything(elsewhere);
+      const labelled = secret('shared', { uid: 'same', labels: ownership.labels });
+      for (const cluster of [r.cluster, r.elsewhere]) cluster.put(labelled);
+      r.others = (asked) => (asked === 'same' ? [other('api')] : []);
+      await r.round(r.made('one'));
+      const labelOn = (cluster: FakeCluster) =>
+        cluster.find('Secret', 'app/shared')?.metadata.labels?.[MANIFEST_LABEL];
+      expect(labelOn(r.elsewhere)).to.equal('api');
+      expect(labelOn(r.cluster)).to.equal(ownership.labels[MANIFEST_LABEL]);
+    });
+  });
+
+  it('removes no finalizers of an object that is created with the same name meanwhile', async () => {
+    const r = new Removal();
+    r.groups = everything({ forceDelete: true });
+    r.cluster.put(secret('x', held));
+    const replaced = (name: string, object: Obj): void => {
+      r.cluster.lost = (verb, what) => {
+        if (verb !== 'delete' || !what.endsWith(`/${name}`)) return;
+        r.cluster.drop(object.kind, `app/${name}`);
+        r.cluster.put(object);
+      };
+    };
+    replaced('x', secret('x', held));
+    const [left] = await r.round(r.made('one'));
+    expect(left).to.contain('UID');
+    expect(r.cluster.find('Secret', 'app/x')?.metadata.finalizers).to.deep.equal(held.finalizers);
+    r.groups = decodeGroups(
+      [{ predefinedResourceGroup: { type: 'namespaced-resources', forceDelete: true } }],
+      'g',
+    );
+    const two = r.made('two', held);
+    replaced('two', configMap('two', {}, held));
+    await r.round(two);
+    expect(r.cluster.find('ConfigMap', 'app/two')?.metadata.finalizers).to.deep.equal(held.finalizers);
   });
 
   it('reports objects that cannot be deleted, and none that disappear by themselves', async () => {

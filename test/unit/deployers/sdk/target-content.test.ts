@@ -1,6 +1,14 @@
 /** The content of a target, and its kubeconfig. */
 import { expect } from 'chai';
-import { createTargetReader, type SelfCluster } from '../../../../deployers/sdk/target.ts';
+import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
+import { aliased } from '../../../support/aliases.ts';
+import { FakeClock } from '../../../support/clock.ts';
+import {
+  createTargetReader,
+  validateTarget,
+  type ResolvedTarget,
+  type SelfCluster,
+} from '../../../../deployers/sdk/target.ts';
 import type { Target } from '../../../../deployers/sdk/kinds.ts';
 import type { TokenRequest } from '../../../../deployers/sdk/tokens.ts';
 import type { View } from '../../../../src/runtime/types.ts';
@@ -20,6 +28,7 @@ function given(self?: SelfCluster) {
   const reader = createTargetReader({
     client: host,
     self,
+    clock: new FakeClock(),
     pool: { open: () => Promise.reject(new Error('no way')), close: () => Promise.resolve() },
     tokens: {
       of: (request) => {
@@ -47,6 +56,37 @@ const kubeconfig = (cluster: object): object => ({
 });
 
 describe('the content of a target', () => {
+  const inSecret = async (data: Readonly<Record<string, string>>, key?: string) => {
+    const { host, resolve, failure } = given();
+    const coded = Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
+    host.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'proj' },
+      data: Object.fromEntries(coded) as Record<string, string>,
+    });
+    return failure(resolve({ secretRef: { name: 's', ...(key !== undefined && { key }) } }));
+  };
+
+  it('is refused for good when the entries of the secret stand for too much together', async () => {
+    const data = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`k${String(i)}`, aliased(3)]));
+    const error = await inSecret(data);
+    expect(error).to.be.instanceOf(ConfigurationError);
+    expect((error as Error).message).to.equal(
+      'the secret of target a is too large: the values, with their aliases, have more than 4 MiB together; name one of its keys in spec.secretRef.key',
+    );
+  });
+
+  it('is refused before it is used when the aliases of one key stand for too much', async () => {
+    const target = (await inSecret({ k: aliased(40) }, 'k')) as ResolvedTarget;
+    expect(() => {
+      validateTarget(target, 'Reconcile');
+    }).to.throw(
+      ConfigurationError,
+      'the content of target a is too large: the values, with their aliases, have more than 4 MiB',
+    );
+  });
+
   it('has scalar fields as strings', async () => {
     const { resolve } = given();
     const { text } = await resolve({ config: { a: 'x', b: 5, c: false, d: {}, e: null } });

@@ -3,9 +3,10 @@ import { createTokens } from '../../../../deployers/sdk/tokens.ts';
 import { at, endsJob, problemOf, RetryError } from '../../../../deployers/sdk/errors.ts';
 import { apiErrorFrom, InvalidObjectName } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
-import { FakeClock, inTime } from '../../../support/clock.ts';
+import { FakeClock } from '../../../support/clock.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { Bench, configMap, kubeconfigOf, manage, manifestConfig, type BenchOptions } from '../bench.ts';
+import { inTime } from '../../../support/waiting.ts';
 
 const settings = manifestConfig({ manifests: [manage(configMap('settings'))] });
 

@@ -13,7 +13,7 @@ import {
   standardTimeouts,
   timeoutAt,
   timeoutMsOf,
-  withLastProblem,
+  explained,
 } from '../../../../deployers/sdk/timeout.ts';
 import { done } from '../../../../deployers/sdk/outcome.ts';
 import type { View } from '../../../../src/runtime/types.ts';
@@ -62,11 +62,15 @@ describe('the timeout of a job', () => {
     expect(() => policy.check('there', 100)).to.throw(TimeoutError, 'there');
   });
 
-  it('is reported with the problem that led to it', () => {
-    const message = (last?: string): string => withLastProblem(timeoutAt('here'), last).message;
-    expect(message('no namespace')).to.equal('timeout at: "here"\nlast problem: no namespace');
-    for (const last of [undefined, '', 'timeout at: "there"'])
-      expect(message(last)).to.equal('timeout at: "here"');
+  it('is reported with its length and the problem that led to it', () => {
+    const message = (last?: string, timeout?: string): string =>
+      explained(timeoutAt('here'), timeout, last).message;
+    const reached = 'timeout at: "here"\nthe job has reached its timeout of 10m0s';
+    expect(message('no namespace')).to.equal(`${reached}; last problem: no namespace`);
+    for (const last of [undefined, '', 'timeout at: "there"']) expect(message(last)).to.equal(reached);
+    expect(message('', '90s')).to.equal('timeout at: "here"\nthe job has reached its timeout of 1m30s');
+    expect(message('why', 'none')).to.equal('timeout at: "here"\nlast problem: why');
+    expect(message('', 'none')).to.equal('timeout at: "here"');
   });
 });
 

@@ -29,6 +29,8 @@ export interface Given {
   readonly machine?: Partial<Machine<Installation, Snapshot>>;
   /** The error of the API server for writes to the child. */
   readonly refusal?: Error;
+  /** Retries before this one; default none. */
+  readonly attempt?: number;
   /** Looked up once for the decision, and again to confirm it. */
   readonly fact?: () => string;
 }
@@ -78,7 +80,7 @@ export async function run(decide: Decide, given: Given = {}) {
     read: () => Promise.reject(new Error('nothing is read here')),
     now: () => NOW,
     log: silentLogger,
-    attempt: 0,
+    attempt: given.attempt ?? 0,
     event: (...event: readonly string[]) => void events.push(event.join(' ')),
     entered: (to: string, from?: string) => void entered.push(`${from ?? ''} → ${to}`),
   };

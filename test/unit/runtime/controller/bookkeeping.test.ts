@@ -72,8 +72,12 @@ describe('active reconciles', () => {
   const create = (timeoutMs?: number) => {
     const clock = new FakeClock();
     let timeouts = 0;
-    const active = new ActiveReconciles(clock, timeoutMs, () => timeouts++);
-    return { clock, active, timeouts: () => timeouts };
+    const overdue: string[] = [];
+    const active = new ActiveReconciles(clock, timeoutMs, {
+      timedOut: () => timeouts++,
+      overdue: (key, ms) => overdue.push(`${key} ${String(ms / 60_000)}`),
+    });
+    return { clock, active, overdue, timeouts: () => timeouts };
   };
 
   it('are those that have begun and not ended', async () => {
@@ -93,6 +97,14 @@ describe('active reconciles', () => {
     expect([active.size, active.has('A/1'), active.ages(), clock.pending]).to.deep.equal([0, false, [], 0]);
   });
 
+  it('keep no timer when all are aborted, although one does not end', () => {
+    const { clock, active } = create();
+    const run = active.begin({ key: 'A/1', dirty: () => false });
+    expect(clock.pending).to.equal(1);
+    active.abortAll(new Error('stopped'));
+    expect([run.signal.aborted, active.size, clock.pending]).to.deep.equal([true, 1, 0]);
+  });
+
   it('are aborted when they take too long, and counted', async () => {
     const { clock, active, timeouts } = create(1_000);
     const run = active.begin({ key: 'A/1', dirty: () => false });
@@ -101,6 +113,24 @@ describe('active reconciles', () => {
     await clock.advance(1);
     expect([run.signal.aborted, run.interrupt.aborted, timeouts()]).to.deep.equal([true, false, 1]);
     expect(String(run.signal.reason)).to.equal('Error: reconcile took longer than 1000 ms');
+  });
+
+  it('are reported once if they have not ended after ten minutes', async () => {
+    const { clock, active, overdue } = create();
+    const begin = (key: string) => active.begin({ key, dirty: () => false });
+    const first = begin('A/1');
+    await clock.advance(60_000);
+    begin('A/2');
+    const short = begin('A/3');
+    await clock.advance(539_999);
+    short.end();
+    expect(overdue).to.deep.equal([]);
+    await clock.advance(1);
+    expect(overdue).to.deep.equal(['A/1 10']);
+    first.end();
+    await clock.advance(3_600_000);
+    expect(overdue).to.deep.equal(['A/1 10', 'A/2 10']);
+    expect(clock.pending).to.equal(0);
   });
 
   it('are aborted also if they ask for their signal later', async () => {

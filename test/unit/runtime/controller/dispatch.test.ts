@@ -152,6 +152,13 @@ describe('a cleanup', () => {
       expect(outcome).to.deep.equal({ ...success, result: { ok: false, error, retry } });
     });
 
+  it('keeps the finalizer when it returns nothing, and fails', async () => {
+    const { outcome, writes } = await ran({ cleanup: () => Promise.resolve(undefined as never) });
+    expect(writes).to.deep.equal([]);
+    expect(outcome).to.have.nested.property('result.ok', false);
+    expect(outcome).to.have.nested.property('result.retry', true);
+  });
+
   it('is retried when the finalizer cannot be removed', async () => {
     const refusal = apiErrorFrom(500, {}, { verb: 'patch', kind: 'Widget' });
     const { outcome } = await ran({ cleanup }, { refusal });
@@ -165,7 +172,6 @@ describe('a reconcile', () => {
 
   for (const [title, more, expected] of [
     ['at the sync period', {}, {}],
-    ['at once', { requeueAfterMs: 0 }, { requeueAfterMs: 0 }],
     ['after some time', { requeueAfterMs: 5 }, { requeueAfterMs: 5 }],
   ] as const)
     it(`that succeeds is repeated ${title}`, async () => {
@@ -266,6 +272,22 @@ describe('a reconcile', () => {
       'result.error.message',
       "reconcile returned nothing; return { write: 'none' } if there is nothing to write",
     );
+  });
+
+  it('writes nothing when the result is invalid', async () => {
+    const object = { ...structuredClone(primaryOf()), status } as Widget;
+    const { outcome, writes } = await answering({ write: 'status', object, requeueAfterMs: NaN });
+    expect(writes).to.deep.equal([]);
+    expect(outcome).to.have.nested.property('result.retry', true);
+  });
+
+  it('is retried when the result of its error handler is invalid, which the log shows', async () => {
+    const error = new Error('no');
+    const { outcome, lines } = await run({
+      reconciler: { reconcile: () => Promise.reject(error), onError: () => Promise.resolve({} as never) },
+    });
+    expect(outcome).to.deep.equal({ ...success, result: { ok: false, error, retry: true } });
+    expect(lines.map(({ message }) => message)).to.deep.equal(['error handler failed']);
   });
 
   it('fails with an error when something else is thrown, and counts a panic', async () => {

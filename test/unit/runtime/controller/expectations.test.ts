@@ -1,10 +1,13 @@
 import { expect } from 'chai';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { Expectations } from '../../../../src/runtime/controller/expectations.ts';
 import { DefinitionError } from '../../../../src/runtime/errors.ts';
 import { byController } from '../../../../src/runtime/sources/mappers.ts';
 import { watchSource } from '../../../../src/runtime/sources/sources.ts';
 import type { Context, Expectation, ExpectationResult } from '../../../../src/runtime/types.ts';
 import { settle } from '../../../support/clock.ts';
 import { recordingLogger, type LogLine } from '../../../support/recording-logger.ts';
+import { inTime } from '../../../support/waiting.ts';
 import { createWorld, nothing, parts, widget, widgets, type Widget, type World } from '../support/world.ts';
 
 const owned = (data: Record<string, string>) => ({
@@ -215,5 +218,26 @@ describe('an expectation', () => {
     expect((thrown as Error).message).to.include(
       'expectation "it": timeoutMs must be a positive number, not 0',
     );
+  });
+
+  it("times out by the machine's clock, too", async () => {
+    const primary = widget('A/1') as Widget;
+    const timeouts = Array.from({ length: 20 }, (_, i) => i + 0.37);
+    const timedOut = new Promise<void>((resolve) => {
+      let count = 0;
+      const expectations = new Expectations<Widget>({
+        clock: systemClock,
+        primaryOf: () => primary,
+        readsOf: () => ({ secondaries: () => [], secondary: () => undefined, valuesOf: () => [] }),
+        isActive: () => false,
+        guard: (_, fn) => fn(),
+        onResult: () => {
+          if (++count === timeouts.length) resolve();
+        },
+      });
+      const manager = expectations.of('A/1', primary);
+      for (const timeoutMs of timeouts) manager.expect(String(timeoutMs), { until: () => false, timeoutMs });
+    });
+    await inTime('all expectations time out', timedOut, { forMs: 10_000 });
   });
 });

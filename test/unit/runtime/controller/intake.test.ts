@@ -19,7 +19,10 @@ function createIntake(spec: Partial<ControllerSpec<Widget>> = {}) {
   cache.isSynced = true;
   const queue = createQueue(clock);
   const slots = new Slots(undefined);
-  const active = new ActiveReconciles(clock, undefined, () => undefined);
+  const active = new ActiveReconciles(clock, undefined, {
+    timedOut: () => undefined,
+    overdue: () => undefined,
+  });
   const { log, lines } = recordingLogger();
   const events: string[] = [];
   const gone: View<Widget>[] = [];

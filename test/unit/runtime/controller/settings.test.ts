@@ -54,6 +54,19 @@ describe('the settings of a controller', () => {
       { finalizer: { type: 'reconciler' } },
     ],
   ];
+  const invalid: readonly (readonly [string, Partial<ControllerSpec<Widget>>])[] = [
+    ['freesWorkerAfterMs must be a positive number, not 0', { freesWorkerAfterMs: 0 }],
+    ['reconcileTimeoutMs must be a positive number, not NaN', { reconcileTimeoutMs: NaN }],
+    ['syncPeriodMs must be a positive number, not NaN', { syncPeriodMs: NaN }],
+    ['syncPeriodMs must be a positive number, not -1', { syncPeriodMs: -1 }],
+    ['limit.reconciles must be a positive number, not 0', { limit: { reconciles: 0 } }],
+    ['limit.perMs must be a positive number, not NaN', { limit: { reconciles: 1, perMs: NaN } }],
+  ];
+  for (const [message, spec] of invalid)
+    it(`are refused: ${message}`, () => {
+      expect(() => settings(spec)).to.throw(DefinitionError, `controller w: ${message}`);
+    });
+
   for (const [title, spec, expected] of rows)
     it(`can choose ${title}`, () => {
       expect(settings(spec)).to.deep.include(expected);

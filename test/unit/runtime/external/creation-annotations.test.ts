@@ -225,7 +225,28 @@ describe('the conditions of an external resource, by event', () => {
     } as const;
     const conditions = new Conditions([ended]);
     conditions.note('observe ready', 'Available');
-    expect(conditions.render('now')[0]).to.deep.equal(ended);
+    expect(conditions.render('now', 2)[0]).to.deep.equal(ended);
+  });
+  it('have the generation of the last reconcile that set them', () => {
+    const [creating] = stored;
+    const old = {
+      status: 'True',
+      lastTransitionTime: 'then',
+      reason: 'R',
+      message: '',
+      observedGeneration: 1,
+      type: creating?.type ?? '',
+    } as const;
+    const conditions = new Conditions([old]);
+    conditions.note('fail', 'New', 'new');
+    const generations = (generation: number | undefined) =>
+      conditions.render('now', generation).map(({ type, observedGeneration }) => [type, observedGeneration]);
+    expect(generations(2)).to.deep.equal([
+      [old.type, 1],
+      ['Failed', 2],
+    ]);
+    conditions.note('fail', 'New', 'new');
+    expect(generations(3)[1]).to.deep.equal(['Failed', 3]);
   });
   it('get a new reason and keep their time while they are True', () => {
     const conditions = new Conditions(stored);

@@ -63,14 +63,17 @@ describe('the policies of an external resource', () => {
     }
   });
 
-  it('RUN-116: paused means one status write and no call, until it is resumed', async () => {
+  it('RUN-116: paused means one status write for each generation and no call, until it is resumed', async () => {
     scene.put({ size: 1 }, { annotations: { 'external.espalier.dev/paused': 'true' } });
     await scene.start();
     await scene.edit({ spec: { size: 2 } });
     await scene.world.clock.advance(600_000);
-    expect(scene.writes()).to.deep.equal([`merge status Bucket ${KEY}`]);
+    const write = `merge status Bucket ${KEY}`;
+    expect(scene.writes()).to.deep.equal([write, write]);
     expect(scene.cloud.connects).to.equal(0);
     expect(scene.active()).to.deep.equal(['Paused']);
+    const [paused] = scene.get()?.status?.conditions ?? [];
+    expect(paused?.observedGeneration).to.equal(2);
     await scene.edit({ metadata: { annotations: { 'external.espalier.dev/paused': null } } });
     expect(scene.cloud.calls).to.deep.equal([`create ${NAME}`]);
     expect(scene.active()).to.deep.equal(['Ready']);

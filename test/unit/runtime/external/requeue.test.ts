@@ -47,13 +47,6 @@ describe('the next reconcile of an external resource', () => {
       undefined,
       { when: 'later', requeueAfterMs: 60_000 },
     ],
-    [
-      'RUN-101: clean, asked for at once',
-      false,
-      { requeueAfterMs: 0 },
-      undefined,
-      { when: 'later', requeueAfterMs: 0 },
-    ],
   ] as const;
   for (const [title, dirty, result, thrown, expected] of rows) {
     it(title, () => {

@@ -58,6 +58,17 @@ describe('RUN-X16: the steps of an external resource, called one by one', () => 
     delete cloud.faults.observe;
   });
 
+  it('an observation that does not say whether the resource exists neither creates nor releases anything', async () => {
+    const broken = new Cloud();
+    broken.observe = () => Promise.resolve({} as never);
+    for (const step of ['sync', 'delete'] as const) {
+      const { error } = await resource[step](object(), broken, ctx);
+      expect(error?.message).to.equal('observe returned no "exists"');
+    }
+    expect(broken.calls).to.deep.equal([]);
+    expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);
+  });
+
   it('delete releases the object when nothing is left', async () => {
     cluster.remove(buckets, KEY);
     expect(object().metadata.finalizers).to.deep.equal([FINALIZER]);

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { DefinitionError } from '../../../../src/runtime/errors.ts';
+import { polledPerPrimary } from '../../../../src/workflow/external.ts';
 import { perResourceSource, pollSource } from '../../../../src/runtime/sources/polling.ts';
 import type { Key, Obj, View } from '../../../../src/runtime/types.ts';
 import { settle } from '../../../support/clock.ts';
@@ -92,6 +94,17 @@ describe('a source that polls for all primaries', () => {
       expect(service.asked).to.have.length(2);
       await test.clock.advance(60_000);
       expect(service.asked).to.have.length(2);
+    });
+
+  for (const everyMs of [0, -1, NaN, Infinity])
+    it(`cannot ask every ${String(everyMs)} ms`, () => {
+      const all = { name: 'poll', everyMs, fetch: () => Promise.resolve(new Map<Key, never[]>()) };
+      const each = { name: 'poll', everyMs, fetch: () => Promise.resolve([]) };
+      for (const create of [() => pollSource(all), () => polledPerPrimary(each)])
+        expect(create).to.throw(
+          DefinitionError,
+          `source poll: everyMs must be a positive number of milliseconds, not ${String(everyMs)}`,
+        );
     });
 
   it('raises events for what is new, different or gone, and for nothing else', async () => {
@@ -283,6 +296,34 @@ describe('a source that polls for each primary', () => {
     await test.clock.advance(1_000);
     expect(askedFor()).to.deep.equal(['A/1', 'A/1']);
   });
+
+  for (const [title, delayMs] of [
+    ['is 0 after an answer', () => 0],
+    ['is not a number', () => NaN],
+    ['is negative', () => -1],
+    [
+      'cannot be determined',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+  ] as const)
+    it(`asks every 5 s if the pause ${title}, and logs it`, async () => {
+      const source = perResourceSource<Reading>({
+        name: 'each',
+        fetch: ({ metadata }, signal) => service.ask(metadata.name, signal),
+        delayMs,
+      });
+      await source.attach(test.host).start(stop.signal);
+      test.primaries.add(first);
+      await test.clock.advance(5_000);
+      await service.answer([reading('a')]);
+      const before = service.asked.length;
+      await test.clock.advance(4_999);
+      expect(service.asked).to.have.length(before);
+      await test.clock.advance(1);
+      expect(service.asked).to.have.length(before + 1);
+    });
 
   it('asks after the pause that the last answer calls for', async () => {
     const { source, attached } = await start();

@@ -141,7 +141,7 @@ class ScriptedServer implements Client {
 export async function traceOf(
   replies: readonly Reply[],
   options: Partial<WatchOptions> = {},
-  ms = 400_000,
+  ms = 115_000,
 ): Promise<readonly string[]> {
   const clock = new FakeClock();
   const lines: string[] = [];

@@ -11,8 +11,9 @@ import {
 } from '../../../../src/runtime/manager/manager.ts';
 import { exponential } from '../../../../src/runtime/queue/retry.ts';
 import type { Caches, Context, Kind, Obj, UpdateControl, View } from '../../../../src/runtime/types.ts';
-import { FakeClock, inTime, settle } from '../../../support/clock.ts';
+import { FakeClock, settle } from '../../../support/clock.ts';
 import { FakeCluster } from './fake-cluster.ts';
+import { inTime } from '../../../support/waiting.ts';
 
 export interface Widget extends Obj {
   spec?: { size?: number };

@@ -29,12 +29,52 @@ const complaintOf = async (work: Promise<unknown>): Promise<string> => {
 };
 
 describe('the fields of a kubeconfig', () => {
+  it('refuse a token that no header can contain, without showing it', async () => {
+    for (const token of ['pa\n55', 'pa 55', 'pä55']) {
+      const access = await accessOf({ user: { token } });
+      const message = await complaintOf(access.credentials(false));
+      expect(message).to.contain('line breaks, blanks or other characters').and.not.contain('55');
+    }
+  });
+
+  it('are read from a file in UTF-16', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'espalier-'));
+    const file = join(folder, 'config');
+    await writeFile(file, Buffer.from(`\ufeff${config({})}`, 'utf16le'));
+    expect((await loadAccess({ file }, none)).server).to.equal('https://h');
+    await rm(folder, { recursive: true });
+  });
+
   const rows: readonly (readonly [string, Parts, Partial<Access>])[] = [
     [
       'the address, without slashes at the end',
       { cluster: { server: 'http://h/p//' } },
       { server: 'http://h/p' },
     ],
+    [
+      'an address whose scheme is in capitals',
+      { cluster: { server: 'HTTPS://Host:6443/P/' } },
+      { server: 'https://Host:6443/P' },
+    ],
+    [
+      'a host with a port',
+      { cluster: { server: 'host.example:6443' } },
+      { server: 'http://host.example:6443' },
+    ],
+    [
+      'an address in the form of IPv6',
+      { cluster: { server: '[::1]:6443/' } },
+      { server: 'http://[::1]:6443' },
+    ],
+    ...[
+      { cluster: { 'insecure-skip-tls-verify': true } },
+      { cluster: { 'certificate-authority-data': 'eA==' } },
+      { user: { 'client-certificate-data': 'eA==' } },
+    ].map(({ cluster = {}, user = {} }: Parts): readonly [string, Parts, Partial<Access>] => [
+      `a host that is encrypted because of ${Object.keys({ ...cluster, ...user }).join()}`,
+      { cluster: { ...cluster, server: 'h' }, user },
+      { server: 'https://h' },
+    ]),
     ['the namespace default if none is given', {}, { namespace: 'default' }],
     ['the namespace default if it is empty', { context: { namespace: '' } }, { namespace: 'default' }],
     ['a namespace that looks like a number', { context: { namespace: 7 } }, { namespace: '7' }],
@@ -53,6 +93,8 @@ describe('the fields of a kubeconfig', () => {
   const headers: readonly (readonly [string, object, object])[] = [
     ['nothing', {}, {}],
     ['a token', { token: 't' }, { authorization: 'Bearer t' }],
+    ['a token without its line break', { token: ' t\r\n' }, { authorization: 'Bearer t' }],
+    ['nothing for a token of blanks', { token: '\n' }, {}],
     ['a token before a password', { token: 't', username: 'me' }, { authorization: 'Bearer t' }],
     ['a user without a password', { username: 'me' }, { authorization: basic('me:') }],
     ['a password alone, which is of no use', { password: 'p' }, {}],
@@ -105,6 +147,8 @@ describe('the fields of a kubeconfig', () => {
       config({ cluster: { server: 'ftp://h' } }),
       'not an http or https address',
     ],
+    ['a host with a path', config({ cluster: { server: 'h:1/p' } }), 'nor a host with a port'],
+    ['a user in the address', config({ cluster: { server: 'u@h:1' } }), 'nor a host with a port'],
     [
       'no address',
       config({ cluster: { server: '' } }),

@@ -30,6 +30,8 @@ const same: readonly string[] = [
   '{{#with deep.er}}{{name}} {{../name}} {{@root.n}}{{/with}}{{#with nope}}x{{else}}y{{/with}}',
   '{{#with deep as |d|}}{{#with d.er as |e|}}{{e.name}}{{d.er.name}}{{/with}}{{/with}}',
   '{{#deep}}{{er.name}}{{/deep}}{{#list}}{{id}}{{/list}}{{#yes}}{{name}}{{/yes}}{{#no}}x{{/no}}{{#nope}}x{{/nope}}',
+  '{{#with zero}}[{{this}}]{{else}}none{{/with}}{{#with empty}}x{{else}}y{{/with}}{{#with no}}x{{else}}y{{/with}}',
+  '{{#unless zero}}u{{/unless}}{{#unless zero includeZero=true}}x{{else}}z{{/unless}}{{#zero}}[{{this}}]{{/zero}}{{^none}}n{{/none}}',
   '{{lookup words 1}}{{lookup map.a "v"}}{{#with (lookup list 2)}}{{id}}{{/with}}',
   'a\n{{#if yes}}\n  b\n{{/if}}\nc\n{{! comment }}\nd {{~name~}} e\n{{!-- {{x}} --}}\nf',
   'x {{~#if yes~}} y {{~else~}} z {{~/if~}} w',

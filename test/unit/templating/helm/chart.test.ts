@@ -63,6 +63,19 @@ describe('a chart', () => {
     });
   }
 
+  it('without annotations has a nil map of them, and with an empty one an empty map', async () => {
+    const text =
+      '# {{ toJson .Chart.Annotations }} {{ .Chart.Annotations }} {{ .Chart.Annotations.x | quote }}';
+    const printed = async (more: string): Promise<string | undefined> => {
+      const files = { 'Chart.yaml': META + more, 'templates/a.yaml': `${text}\na: 1\n` };
+      const chart = chartOfFolder(new Map(bytes(files)));
+      const { manifests } = await renderChart(chart, { release, values: {} }, world);
+      return manifests[0]?.content.split('\n')[0];
+    };
+    expect(await printed('')).to.equal('# null map[] ""');
+    expect(await printed('annotations: {}\n')).to.equal('# {} map[] ""');
+  });
+
   it('in a folder omits what .helmignore names', () => {
     const files = {
       'Chart.yaml': META,
@@ -129,6 +142,77 @@ describe('values of a chart with a subchart', () => {
       expect(await globalBelow(above, '')).to.deep.equal(below);
     });
   }
+});
+
+describe('subcharts of a subchart', () => {
+  const meta = (name: string, dependencies = ''): string =>
+    `apiVersion: v2\nname: ${name}\nversion: 1.0.0\n${dependencies}`;
+  const on = (name: string, more = `condition: ${name}.enabled`): string =>
+    `dependencies: [{name: ${name}, version: 1.0.0, ${more}}]\n`;
+  const nested = (files: Files = {}) =>
+    chartOfFolder(
+      new Map(
+        bytes({
+          'Chart.yaml': meta('c', on('s')),
+          'charts/s/Chart.yaml': meta('s', on('t')),
+          'charts/s/templates/a.yaml': 'name: s',
+          'charts/s/charts/t/Chart.yaml': meta('t'),
+          'charts/s/charts/t/templates/a.yaml': 'name: t',
+          ...files,
+        }),
+      ),
+    );
+  const rendered = async (values: object, files?: Files): Promise<readonly unknown[]> => {
+    const { manifests } = await renderChart(nested(files), { release, values: { ...values } }, world);
+    return manifests.map(({ document }) => (document as { name: string }).name).sort();
+  };
+
+  const conditions: readonly (readonly [title: string, values: object, names: readonly string[]])[] = [
+    ['without values, all', {}, ['s', 't']],
+    ['the inner one, by the values of its parent', { s: { t: { enabled: false } } }, ['s']],
+    ['not the inner one, by values at the top', { t: { enabled: false } }, ['s', 't']],
+    ['the outer one, with what is below it', { s: { enabled: false, t: { enabled: true } } }, []],
+    ['none, if both are on', { s: { enabled: true, t: { enabled: true } } }, ['s', 't']],
+    ['none, if the condition is not a boolean', { s: { enabled: 'false' } }, ['s', 't']],
+  ];
+  for (const [title, values, names] of conditions)
+    it(`are left out by conditions: ${title}`, async () => {
+      expect(await rendered(values)).to.deep.equal(names);
+    });
+
+  const tagged: readonly (readonly [title: string, values: object, names: readonly string[]])[] = [
+    ['by a tag', { tags: { front: false } }, ['s']],
+    ['not if another tag is on', { tags: { front: false, back: true } }, ['s', 't']],
+    ['by the first condition before tags', { tags: { front: true }, s: { a: false, b: true } }, ['s']],
+    ['by the second condition, if the first has no value', { s: { b: false } }, ['s']],
+  ];
+  for (const [title, values, names] of tagged)
+    it(`are left out by tags and several conditions: ${title}`, async () => {
+      const charts = { 'charts/s/Chart.yaml': meta('s', on('t', 'tags: [front, back], condition: "a,b"')) };
+      expect(await rendered(values, charts)).to.deep.equal(names);
+    });
+
+  const schema = JSON.stringify({ required: ['size'], properties: { size: { type: 'integer' } } });
+  const files = { 'charts/s/charts/t/values.schema.json': schema };
+  const refusal = (values: object): Promise<unknown> =>
+    rendered(values, files).catch((error: unknown) => (error as Error).message);
+  it('have their values validated with their own schemas', async () => {
+    expect(await refusal({ s: { t: { size: 1 } } })).to.deep.equal(['s', 't']);
+    expect(await refusal({ s: { t: { size: 'x' } } })).to.match(/:\nt:\n- at '\/size': must be integer$/);
+    expect(await refusal({ size: 1, s: { size: 1 } })).to.contain(
+      "- at '': must have required property 'size'",
+    );
+  });
+
+  it('have no values to validate if they are left out', async () => {
+    expect(await refusal({ s: { t: { enabled: false } } })).to.deep.equal(['s']);
+  });
+
+  it('are reported after the charts above them', async () => {
+    const above = { ...files, 'values.schema.json': schema, 'charts/s/values.schema.json': schema };
+    const message = await rendered({}, above).catch((error: unknown) => (error as Error).message);
+    expect(String(message).match(/^\w+:$/gm)).to.deep.equal(['c:', 's:', 't:']);
+  });
 });
 
 describe('lookups of a template', () => {

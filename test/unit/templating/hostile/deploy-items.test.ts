@@ -5,7 +5,7 @@ import type { Execution } from '../../../../src/api/kinds/execution.ts';
 import { workerRunners } from '../../../../src/blueprint/workers/runner.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { execution } from '../../../support/given.ts';
-import { watched, WITHIN_MS } from './support.ts';
+import { watched } from './support.ts';
 
 const holding = (json: string): Execution => ({
   ...execution('plan'),
@@ -26,10 +26,9 @@ describe('the deploy items of an execution', () => {
         [`[{"name":1,"config":{"a":[${pairs.join(',')}]}}]`, 'expected string, received number'],
       ];
       for (const [json, why] of rows) {
-        const { value, stalledMs, tookMs } = await watched(() => reader.refusal(holding(json)));
+        const { value, stalledMs } = await watched(() => reader.refusal(holding(json)));
         expect(value).to.contain(why);
         expect(stalledMs, 'this thread goes on').to.be.below(1_000);
-        expect(tookMs).to.be.below(WITHIN_MS);
       }
     } finally {
       await runners.close();

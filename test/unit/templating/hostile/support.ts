@@ -3,40 +3,47 @@ import { workerRunners, type WorkerRunners } from '../../../../src/blueprint/wor
 import { systemClock } from '../../../../src/lib/clock.ts';
 import type { TemplateRunner } from '../../../../src/blueprint/work.ts';
 import { blueprint } from '../../dataflow/given.ts';
+import { eventually, inTime } from '../../../support/waiting.ts';
 
 const TIMEOUT_MS = 2_000;
-/** Limits count processor time, which passes more slowly on a machine that is busy. */
-export const WITHIN_MS = 50_000;
 const TICK_MS = 10;
 
-/** The result, the duration, and the longest delay of timers in this thread meanwhile. */
+/** The result, and the longest processor time of this process between two turns of its event loop meanwhile. */
 export interface Ending {
   readonly value?: unknown;
   readonly error?: Error;
-  readonly tookMs: number;
   readonly stalledMs: number;
 }
 
+/** Limits count processor time, which passes more slowly on a machine that is busy. */
 export async function watched(work: () => Promise<unknown>): Promise<Ending> {
-  const start = performance.now();
-  let last = start;
+  let last = process.cpuUsage();
   let stalledMs = 0;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    stalledMs = Math.max(stalledMs, now - last - TICK_MS);
-    last = now;
-  }, TICK_MS);
-  const ended = (how: { value?: unknown; error?: Error }): Ending => {
-    const now = performance.now();
-    return { ...how, tookMs: now - start, stalledMs: Math.max(stalledMs, now - last - TICK_MS) };
+  let isOver = false;
+  const turn = (): void => {
+    const { user, system } = process.cpuUsage(last);
+    last = process.cpuUsage();
+    stalledMs = Math.max(stalledMs, (user + system) / 1000);
   };
-  try {
-    return ended({ value: await work() });
-  } catch (error) {
-    return ended({ error: error as Error });
-  } finally {
-    clearInterval(timer);
-  }
+  const turning = eventually(
+    'the work ends',
+    () => {
+      turn();
+      return isOver;
+    },
+    { everyMs: TICK_MS },
+  );
+  const how = await inTime(
+    'the work ends',
+    work().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: error as Error }),
+    ),
+  );
+  isOver = true;
+  turn();
+  await turning;
+  return { ...how, stalledMs };
 }
 
 /** A runner for the tests of the describe block that calls this, with its worker started. */

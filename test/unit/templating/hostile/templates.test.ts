@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RenderError } from '../../../../src/templating/errors.ts';
 import { blueprint } from '../../dataflow/given.ts';
-import { useRunner, watched, WITHIN_MS } from './support.ts';
+import { useRunner, watched } from './support.ts';
 
 /** An attack in each language that can express it, and its expected end: a value, or an error with this message. */
 interface Attack {
@@ -258,7 +258,6 @@ describe('a malicious template', () => {
         const execution = { name: 'evil', type, template };
         const ending = await watched(() => here.runner.render({ execution, values, blueprint: loaded }));
         expect(ending.stalledMs, 'the controllers go on meanwhile').to.be.below(1_000);
-        expect(ending.tookMs, 'it ends in time').to.be.below(WITHIN_MS);
         if (ending.error !== undefined || attack.ends instanceof RegExp) {
           expect(ending.error, `it gave ${JSON.stringify(ending.value)}`).to.be.instanceOf(RenderError);
           expect(ending.error?.message).to.match(attack.ends as RegExp);

@@ -46,6 +46,19 @@ describe('a Spiff document', () => {
       },
     ],
     [
+      'evaluates a list as a template with the names around its use',
+      {
+        t: [{ '<<': '(( &template ))' }, '(( name ))', { a: '(( .name ))' }],
+        name: 'outer',
+        j: { name: 'inner', v: '(( *t ))' },
+      },
+      {
+        t: [{ '<<': '(( &template ))' }, '(( name ))', { a: '(( .name ))' }],
+        name: 'outer',
+        j: { name: 'inner', v: ['inner', { a: 'outer' }] },
+      },
+    ],
+    [
       'finds templates among others',
       {
         t: { '<<<': '(( &template ))', who: '(( name ))' },

@@ -4,8 +4,9 @@ import { systemClock } from '../../../../src/lib/clock.ts';
 import { cpuTimeOf } from '../../../../src/templating/worker/cpu-time.ts';
 import { WorkerPool, type PoolOptions } from '../../../../src/templating/worker/pool.ts';
 import { WorkStopped, type StopReason } from '../../../../src/templating/worker/worker-process.ts';
-import { FakeClock, inTime } from '../../../support/clock.ts';
+import { FakeClock } from '../../../support/clock.ts';
 import type { Burning } from './burner.ts';
+import { inTime } from '../../../support/waiting.ts';
 
 const ENTRY = new URL('burner.ts', import.meta.url);
 

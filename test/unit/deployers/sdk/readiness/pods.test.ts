@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { podProblem } from '../../../../../deployers/objects/readiness/pods.ts';
+import { maskOf } from '../../../../../src/lib/masking.ts';
 import type { KubeObject } from '../../../../../deployers/objects/manifests/model.ts';
 import { Forbidden } from '../../../../../src/runtime/errors.ts';
 import { FakeCluster } from '../../fake-cluster.ts';
@@ -21,10 +22,17 @@ const container = (state: object, more: object = {}) => ({
   containerStatuses: [{ name: 'main', state, ...more }],
 });
 
+const portsOf = (cluster: FakeCluster, withLog = false) => ({
+  access: cluster,
+  signal: new AbortController().signal,
+  mask: maskOf(['from-the-manifests']),
+  withLog,
+});
+
 const problem = (object: KubeObject, ...pods: readonly ReturnType<typeof pod>[]) => {
   const cluster = new FakeCluster('app');
   for (const one of pods) cluster.put(one);
-  return podProblem(object, cluster, new AbortController().signal);
+  return podProblem(object, portsOf(cluster));
 };
 
 describe('the problem of the pods of a workload', () => {
@@ -123,6 +131,79 @@ describe('the problem of the pods of a workload', () => {
         ref: { verb: 'list', kind: 'Pod' },
       });
     };
-    expect(await podProblem(workload(), cluster, new AbortController().signal)).to.equal(undefined);
+    expect(await podProblem(workload(), portsOf(cluster))).to.equal(undefined);
+  });
+});
+
+describe('the last lines of a pod', () => {
+  const job = workload({ apiVersion: 'batch/v1', kind: 'Job' });
+  const ended = container({ terminated: { reason: 'Error', exitCode: 1 } });
+  const withLog = async (log: string, more: object = {}, secret?: object): Promise<string | undefined> => {
+    const cluster = new FakeCluster('app');
+    cluster.put({ ...pod(ended), ...more });
+    if (secret) cluster.put(secret as never);
+    cluster.logs.set('app/web-1', log);
+    return podProblem(job, portsOf(cluster, true));
+  };
+  const said = 'pod web-1: container main: Error, last exit code 1';
+
+  it('are those of its container that failed', async () => {
+    expect(await withLog('connecting\n\u001b[31mno such host\u001b[0m\n')).to.equal(
+      `${said}; its last lines:\nconnecting\n[31mno such host[0m`,
+    );
+  });
+
+  it('are left out when the pod has none, or they cannot be read', async () => {
+    expect(await withLog('\n \n')).to.equal(said);
+    const cluster = new FakeCluster('app');
+    cluster.put(pod(ended));
+    expect(await podProblem(job, portsOf(cluster, true))).to.equal(said);
+  });
+
+  it('are read only for an object that has failed', async () => {
+    const cluster = new FakeCluster('app');
+    cluster.put(pod(ended));
+    cluster.logs.set('app/web-1', 'a line');
+    expect(await podProblem(job, portsOf(cluster))).to.equal(said);
+  });
+
+  it('are bounded', async () => {
+    const text = await withLog(Array.from({ length: 8 }, () => 'x'.repeat(2000)).join('\n'));
+    expect(text).to.have.length.below(1100);
+    expect(await withLog('y'.repeat(2000))).to.contain(`${'y'.repeat(300)}…`);
+  });
+
+  it('come without values of secrets: those of the item, and those of the pod', async () => {
+    const uses = (spec: object): object => ({ spec });
+    const login = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'login', namespace: 'app' } };
+    const data = { password: Buffer.from('hunter-two').toString('base64') };
+    const secret = { ...login, data };
+    const log = 'password hunter-two, token from-the-manifests';
+    const sources = [
+      { containers: [{ env: [{ valueFrom: { secretKeyRef: { name: 'login', key: 'password' } } }] }] },
+      { initContainers: [{ envFrom: [{ secretRef: { name: 'login' } }] }] },
+      { volumes: [{ secret: { secretName: 'login' } }] },
+      { volumes: [{ projected: { sources: [{ secret: { name: 'login' } }] } }] },
+    ];
+    for (const spec of sources) {
+      const shown = await withLog(log, uses(spec), secret);
+      expect(shown, JSON.stringify(spec)).to.contain('password [...], token [...]');
+      expect(await withLog(log, uses(spec)), 'without the secret').to.equal(said);
+    }
+  });
+
+  it('are those of the newest pod', async () => {
+    const cluster = new FakeCluster('app');
+    for (const [name, creationTimestamp] of [
+      ['old', '2026-01-01T00:00:00Z'],
+      ['new', '2026-01-01T00:01:00Z'],
+    ] as const) {
+      const made = pod(ended);
+      cluster.put({ ...made, metadata: { ...made.metadata, name, creationTimestamp } });
+      cluster.logs.set(`app/${name}`, `the ${name} one`);
+    }
+    expect(await podProblem(job, portsOf(cluster, true)))
+      .to.contain('the new one')
+      .and.not.contain('old');
   });
 });

@@ -1,0 +1,198 @@
+/** Runs of images with their pods in memory: when pods are created, kept and ended, and what is shown. */
+import { expect } from 'chai';
+import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
+import { containerDeployer, defaultSettings } from '../../../../deployers/container/index.ts';
+import { labelsOf } from '../../../../deployers/container/names.ts';
+import { podRunning, podSucceeded, terminated } from '../../../support/containers.ts';
+import { Bench, containerConfig, LS } from '../bench.ts';
+import type { Any } from '../fake-cluster.ts';
+
+const NAMESPACE = 'proj';
+const ITEM = { namespace: NAMESPACE, name: 'web' };
+const settings = { ...defaultSettings, namespace: NAMESPACE, isSidecar: true };
+
+const podOf = (
+  name: string,
+  more: { job?: string; phase?: string; item?: string; metadata?: object } = {},
+): Any => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name,
+    namespace: NAMESPACE,
+    labels: labelsOf({ ...ITEM, name: more.item ?? 'web' }, 'd'),
+    annotations: { [annotations.job]: more.job ?? 'j1' },
+    finalizers: [POD_FINALIZER],
+    ...more.metadata,
+  },
+  status: { phase: more.phase ?? 'Running' },
+});
+
+describe('the run of an image', () => {
+  let bench: Bench;
+  beforeEach(() => {
+    bench = new Bench((client) => containerDeployer({ client, settings }));
+    bench.giveItem(containerConfig({ image: 'example.org/tool:1' }), {
+      type: `${LS}/container`,
+      target: null,
+      timeout: '10m',
+    });
+  });
+
+  const pods = (): string[] => bench.host.names('Pod');
+  const report = async (status: object): Promise<void> => {
+    const [key = ''] = pods();
+    bench.host.put({ ...bench.host.find('Pod', key), status } as Any);
+    await bench.pass(30_000);
+  };
+
+  it('creates its pod last, after all that the pod needs', async () => {
+    await bench.kick('j1');
+    const created = bench.host.takeRequests().filter((request) => /^(create|apply) /.test(request));
+    expect(created.at(-1)).to.match(/^create Pod proj\/web-/);
+    expect(created.filter((request) => request.includes(' Pod '))).to.have.length(1);
+  });
+
+  it('ends with its pod, which is deleted after the result is stored', async () => {
+    await bench.kick('j1');
+    const order: string[] = [];
+    const { onChange } = bench.host;
+    bench.host.onChange = (kind, key, before, after) => {
+      if (kind === 'Pod' && !after) order.push('pod deleted');
+      if (kind === 'DeployItem' && JSON.stringify(after?.['status']).includes('lastSuccessfulJobID'))
+        order.push('stored');
+      onChange(kind, key, before, after);
+    };
+    await report(podSucceeded);
+    expect(bench.status().phase).to.equal('Succeeded');
+    expect(order.slice(0, 2)).to.deep.equal(['stored', 'pod deleted']);
+    expect(pods()).to.deep.equal([]);
+  });
+
+  it('keeps its pod for debugging if the configuration says so', async () => {
+    bench = new Bench((client) =>
+      containerDeployer({ client, settings: { ...settings, keepsEndedPods: true } }),
+    );
+    bench.giveItem(containerConfig({ image: 'example.org/tool:1' }), {
+      type: `${LS}/container`,
+      target: null,
+    });
+    await bench.kick('j1');
+    await report(podSucceeded);
+    expect(bench.status().phase).to.equal('Succeeded');
+    expect(pods()).to.have.length(1);
+  });
+
+  it('exports the secret of its wait container, and not that of another item or a user', async () => {
+    const exported = (metadata: object, data: object): void => {
+      bench.host.put({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'proj-web-export', namespace: NAMESPACE, ...metadata },
+        data,
+      });
+    };
+    const secretOf = () => bench.host.find('Secret', 'proj/web-export')?.['data'];
+    const config = Buffer.from('{"a":1}').toString('base64');
+    await bench.kick('j1');
+    exported({ labels: labelsOf({ ...ITEM, name: 'api' }, 'd') }, { config });
+    await report(podSucceeded);
+    expect(secretOf()).to.equal(undefined);
+    await bench.kick('j2');
+    exported({ labels: { app: 'mine' } }, { config });
+    await report(podSucceeded);
+    expect(secretOf()).to.equal(undefined);
+    bench.host.drop('Secret', 'proj/proj-web-export');
+    await bench.kick('j3');
+    exported({ labels: labelsOf(ITEM, 'd') }, { config });
+    await report(podSucceeded);
+    expect(secretOf()).to.deep.equal({ config });
+  });
+
+  it('is repeated in the same job after a change of the item', async () => {
+    await bench.kick('j1');
+    await report(podSucceeded);
+    const finished = bench.status();
+    bench.configure(containerConfig({ image: 'example.org/tool:2' }));
+    bench.host.edit('DeployItem', 'proj/web', {
+      status: { ...finished, jobIDFinished: '', phase: 'Progressing' },
+    });
+    await bench.rest();
+    expect(pods()).to.have.length(1);
+  });
+
+  it('leaves no pod after its timeout', async () => {
+    await bench.kick('j1');
+    await report(podRunning);
+    expect(pods()).to.have.length(1);
+    const order: string[] = [];
+    const { onChange } = bench.host;
+    bench.host.onChange = (kind, key, before, after) => {
+      if (kind === 'Pod' && !after) order.push('pod deleted');
+      if (kind === 'DeployItem' && JSON.stringify(after?.['status']).includes('"Failed"'))
+        order.push('failed');
+      onChange(kind, key, before, after);
+    };
+    await bench.pass(11 * 60_000);
+    expect(order.slice(0, 2)).to.deep.equal(['pod deleted', 'failed']);
+    expect(bench.status().phase).to.equal('Failed');
+    expect(bench.status().lastError?.codes).to.include('ERR_TIMEOUT');
+    expect(pods()).to.deep.equal([]);
+  });
+
+  it('of the next job starts when the pod of the job before has ended', async () => {
+    await bench.kick('j1');
+    await report({ phase: 'Failed', containerStatuses: [terminated('main', 1)] });
+    expect(bench.status().phase).to.equal('Failed');
+    const [first = ''] = pods();
+    await bench.kick('j2');
+    expect(pods()).to.have.length(1).and.not.include(first);
+  });
+
+  it('waits for a running pod of another run, and ends it', async () => {
+    bench.host.put(
+      podOf('web-old', { job: 'j0', metadata: { finalizers: [POD_FINALIZER, 'example.com/slow'] } }),
+    );
+    await bench.kick('j1');
+    expect(bench.status().lastError?.message).to.contain('pod web-old of an earlier run has not ended yet');
+    expect(pods()).to.deep.equal(['proj/web-old']);
+    expect(bench.host.find('Pod', 'proj/web-old')?.metadata.deletionTimestamp).to.not.equal(undefined);
+    bench.host.edit('Pod', 'proj/web-old', { metadata: { finalizers: null } });
+    await bench.pass(5_000);
+    expect(pods()).to.have.length(1).and.not.include('proj/web-old');
+  });
+
+  it('does not use a pod that a user created under its name', async () => {
+    await bench.kick('j1');
+    const [key = ''] = pods();
+    bench.host.edit('Pod', key, { metadata: { labels: null } });
+    await bench.pass(30_000);
+    expect(bench.status().phase).to.equal('Failed');
+    expect(pods()).to.deep.equal([key]);
+  });
+
+  it('is not repeated if its pod disappeared', async () => {
+    await bench.kick('j1');
+    await report(podRunning);
+    bench.host.drop('Pod', pods()[0] ?? '');
+    await bench.pass(30_000);
+    expect(bench.status().phase).to.equal('Failed');
+    expect(bench.status().lastError?.message).to.contain('disappeared before its result was observed');
+    expect(pods()).to.deep.equal([]);
+  });
+
+  it('shows no secret of which the end of a long output has only a part', async () => {
+    const bytes = 'A-secret-that-is-long-enough-to-be-cut'.repeat(4);
+    bench.host.drop('DeployItem', 'proj/web');
+    bench.giveItem(containerConfig({ image: 'example.org/tool:1', importValues: { password: bytes } }), {
+      type: `${LS}/container`,
+      target: null,
+    });
+    await bench.kick('j1');
+    const message = `${'x'.repeat(500)}${bytes}${'y'.repeat(1024 - 60)}`;
+    await report({ phase: 'Failed', containerStatuses: [terminated('main', 1, { message })] });
+    const shown = JSON.stringify(bench.status());
+    expect(shown).to.contain('y'.repeat(900));
+    expect(shown).to.not.contain(bytes.slice(-10));
+  });
+});

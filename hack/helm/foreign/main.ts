@@ -6,6 +6,7 @@ import { GoUnavailable } from '../../go/build.ts';
 import { openOracle } from '../../go-oracle/oracle.ts';
 import { ensureHelm } from '../binary.ts';
 import { compareCharts } from './charts.ts';
+import { compareDefinitions } from './crds.ts';
 import { compareKubeconfigs, hasKubectl } from './kubeconfigs.ts';
 import { compareSpiffFiles } from './spiff.ts';
 import { isSame, tableOf, type NamedFile, type Row } from './table.ts';
@@ -16,6 +17,7 @@ const HELP = `Compares charts and releases with the real helm, which is built on
 
 ARGS   --record             write the output of helm to the fixtures of the tests
        --charts DIR         render each chart below DIR, also with each file in its folder ci, and compare with helm
+       --crds DIR           create each CustomResourceDefinition below DIR, and generated objects, and compare with kube-apiserver
        --kubeconfigs DIR    read each file below DIR, and compare with kubectl
        --spiff DIR          evaluate each file below DIR, and compare with the original Spiff
 
@@ -41,19 +43,21 @@ export async function compareFolders(args: readonly string[]): Promise<number | 
     args: [...args],
     options: {
       charts: { type: 'string' },
+      crds: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
       kubeconfigs: { type: 'string' },
       record: { type: 'boolean', default: false },
       spiff: { type: 'string' },
     },
   });
-  const { charts, kubeconfigs, spiff } = values;
+  const { charts, crds, kubeconfigs, spiff } = values;
   if (values.help) say(HELP.trimEnd());
   if (values.help) return 0;
-  if (charts === undefined && kubeconfigs === undefined && spiff === undefined) return undefined;
+  if ([charts, crds, kubeconfigs, spiff].every((folder) => folder === undefined)) return undefined;
   const rows: Row[] = [];
   const done = (row: Row): void => void rows.push(row);
   if (charts !== undefined) await compareCharts(ensureHelm(progress), charts, done);
+  if (crds !== undefined) await compareDefinitions(filesBelow(crds), done);
   if (kubeconfigs !== undefined) {
     if (!hasKubectl()) throw new GoUnavailable('kubectl is needed on the PATH');
     await compareKubeconfigs(filesBelow(kubeconfigs), done);

@@ -20,6 +20,7 @@ import {
   settleNamespace,
   stored,
   strategyContext,
+  withDefaultStatus,
 } from './writer.ts';
 import type { Writer } from './writer.ts';
 
@@ -76,7 +77,8 @@ export async function insert(
   claimName(writer, next, base);
   if (converted) converted.metadata.name = next.metadata.name;
   call.noted.name = next.metadata.name;
-  if (options.dryRun) return { type: 'object', code: 201, kind, object: ordered(next) };
+  if (options.dryRun)
+    return { type: 'object', code: 201, kind, object: withDefaultStatus(kind, ordered(next)) };
   return stored(writer, next, converted ?? toStorage(next, kind), { expect: 0, code: 201 });
 }
 

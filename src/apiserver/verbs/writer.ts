@@ -126,6 +126,10 @@ export async function admit(
   return normalize(writer, changed, []);
 }
 
+/** A new object as it is read: without the status that was sent, but with the default of its definition. */
+export const withDefaultStatus = (kind: Kind, object: KubeObject): KubeObject =>
+  kind.status && kind.schema ? kind.schema.applyDefaults(object) : object;
+
 /**
  * Commits and returns the stored object.
  * @param form its stored form
@@ -142,7 +146,8 @@ export function stored(
   const next = ordered(form);
   const change = world.store.commit(kind.resource, storeKey(kind, namespace ?? '', name), expect, next);
   const entry = change.next as Entry;
-  if (!kind.convert && form.apiVersion === kind.apiVersion) entry.view ??= { of: kind, obj: next };
+  if (!kind.convert && form.apiVersion === kind.apiVersion)
+    entry.view ??= { of: kind, obj: expect === 0 ? withDefaultStatus(kind, next) : next };
   const answer = (): Answer => ({ type: 'object', code, kind, object: viewOf(entry, kind), entry });
   return convertViews([entry], kind)?.then(answer) ?? answer();
 }

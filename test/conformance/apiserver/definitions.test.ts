@@ -206,4 +206,24 @@ describe('the defaults of a custom kind in several versions', () => {
       { common: 'v1', late: '1', onlyv2: 'v2' },
     ]);
   });
+
+  it('API-160: a default status is there in the answer to the creation, and in that of a dry run', async () => {
+    const group = `status-${process.pid.toString(36)}.example.com`;
+    const root = `/apis/${group}/v1/namespaces/${await s.namespace()}/ws`;
+    const status = { type: 'object', default: { phase: 'New' }, properties: { phase: { type: 'string' } } };
+    const crd = definition(group, { plural: 'ws', kind: 'W' });
+    crd.spec.versions[0].schema = { openAPIV3Schema: { type: 'object', properties: { status } } };
+    crd.spec.versions[0].subresources = { status: {} };
+    await s.post(ROOT, crd);
+    const sent = (name: string): Json => ({
+      apiVersion: `${group}/v1`,
+      kind: 'W',
+      metadata: { name },
+      status: { phase: 'Sent' },
+    });
+    const made = await s.eventuallyPost(root, sent('w'));
+    const tried = await s.post(`${root}?dryRun=All`, sent('tried'));
+    const read = await s.get(`${root}/w`);
+    for (const { body } of [made, tried, read]) expect(body.status).to.deep.equal({ phase: 'New' });
+  });
 });

@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartsIn, documentsIn } from '../../../hack/helm/foreign/charts.ts';
+import { comparable, definitionsIn } from '../../../hack/helm/foreign/crds.ts';
 import { compareFolders } from '../../../hack/helm/foreign/main.ts';
+import { objectOf, type Shape } from '../../../hack/helm/foreign/objects-of.ts';
 import { isSame, rowOf, tableOf, type Outcome } from '../../../hack/helm/foreign/table.ts';
 
 const parts = (entries: Readonly<Record<string, string>>): Outcome => ({
@@ -50,6 +52,65 @@ describe('a comparison of foreign files', () => {
       `b       only we refuse  ${'x'.repeat(200)}…`,
       '1 of 2 are the same, 1 differ',
     ]);
+  });
+
+  const schema = {
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string' },
+      metadata: { type: 'object' },
+      status: { type: 'object', properties: { at: { type: 'string', format: 'date-time' } } },
+      spec: {
+        type: 'object',
+        required: ['mode', 'count', 'name'],
+        properties: {
+          mode: { type: 'string', enum: ['On', 'Off'] },
+          count: { type: 'integer', minimum: 3 },
+          name: { type: 'string', minLength: 2 },
+          port: { 'x-kubernetes-int-or-string': true },
+          list: { type: 'array', items: { type: 'boolean' } },
+          map: { type: 'object', additionalProperties: { type: 'number', maximum: 0.5 } },
+        },
+      },
+    },
+  };
+  const needed = { mode: 'On', count: 3, name: 'aa' };
+  const full = { ...needed, port: 1, list: [true], map: { key: 0.5 } };
+  const status = { at: '2026-01-02T03:04:05Z' };
+  const objects: readonly (readonly [Shape, object])[] = [
+    ['required', { spec: needed }],
+    ['full', { status, spec: full }],
+    ['wrong', { status: { at: 1 }, spec: full }],
+  ];
+  for (const [shape, object] of objects)
+    it(`creates the ${shape} object of a definition`, () => {
+      expect(objectOf(schema, shape)).to.deep.equal(object);
+    });
+
+  it('creates no object that has no end', () => {
+    const self: Record<string, unknown> = { type: 'object' };
+    self['properties'] = { self };
+    expect(JSON.stringify(objectOf(self, 'full'))).to.have.length.below(200);
+  });
+
+  it('compares objects without what differs between servers, and whatever the order of conditions', () => {
+    const conditions = [
+      { type: 'B', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      { type: 'A', status: 'False' },
+    ];
+    const one = { metadata: { uid: '1', name: 'x' }, status: { conditions } };
+    const other = { status: { conditions: conditions.toReversed() }, metadata: { name: 'x', uid: '2' } };
+    expect(comparable(one)).to.equal(comparable(other));
+    expect(comparable(one)).not.to.equal(comparable({ ...one, status: { conditions: [conditions[0]] } }));
+  });
+
+  it('finds definitions in lists and among other documents', () => {
+    const crd = (name: string) => ({ kind: 'CustomResourceDefinition', metadata: { name } });
+    const text = [{ kind: 'List', items: [crd('a'), { kind: 'Pod' }] }, { kind: 'Pod' }, crd('b')]
+      .map((document) => JSON.stringify(document))
+      .join('\n---\n');
+    expect(definitionsIn(text).map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b']);
   });
 
   it('names the documents of a chart by their templates', () => {

@@ -85,7 +85,9 @@ const objects: SchemaEntry = {
       },
       then: { $ref: `#/definitions/${name}` },
     })),
-    definitions: Object.fromEntries(kinds.map(({ name, schema: { $schema: _, ...schema } }) => [name, schema])),
+    definitions: Object.fromEntries(
+      kinds.map(({ name, schema: { $schema: _, ...schema } }) => [name, schema]),
+    ),
   },
 };
 
@@ -103,15 +105,35 @@ export const schemas: readonly SchemaEntry[] = [
   ),
   ...kinds,
   objects,
-  entry('manifest', 'Configuration of manifest items', 'Configuration of deploy items of the manifest deployer', manifestSchema),
-  entry('helm', 'Configuration of helm items', 'Configuration of deploy items of the helm deployer', helmSchema),
+  entry(
+    'manifest',
+    'Configuration of manifest items',
+    'Configuration of deploy items of the manifest deployer',
+    manifestSchema,
+  ),
+  entry(
+    'helm',
+    'Configuration of helm items',
+    'Configuration of deploy items of the helm deployer',
+    helmSchema,
+  ),
   entry(
     'container',
     'Configuration of container items',
     'Configuration of deploy items of the container deployer',
     containerSchema,
   ),
-  entry('mock', 'Configuration of mock items', 'Configuration of deploy items of the mock deployer', mockSchema),
-  entry('component', 'Component', `${COMPONENT_FILE} of a folder that is packed as a component`, componentFileSchema),
+  entry(
+    'mock',
+    'Configuration of mock items',
+    'Configuration of deploy items of the mock deployer',
+    mockSchema,
+  ),
+  entry(
+    'component',
+    'Component',
+    `${COMPONENT_FILE} of a folder that is packed as a component`,
+    componentFileSchema,
+  ),
   entry('configuration', 'Configuration', 'Configuration file of Espalier (--config)', configurationSchema),
 ];

@@ -69,4 +69,5 @@ function documentation({ meaning, fallback, unused, isAlias }: Node): object {
 }
 
 /** Without links and code marks. */
-const plain = (markdown: string): string => markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+const plain = (markdown: string): string =>
+  markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');

@@ -9,6 +9,7 @@ import { formatTime, type Instant } from './time-layout.ts';
 
 export const TIME = 'time.Time';
 const DURATION = 'time.Duration';
+const LOCATION = '*time.Location';
 
 /** 1 January of year 1. */
 export const ZERO: Instant = { seconds: -62135596800n, nanos: 0, zone: 'UTC' };
@@ -55,7 +56,32 @@ function partsOf(instant: Instant): Readonly<Record<string, GoFunction>> {
     IsDST: fn('', () => false),
     UTC: fn('', () => timeObject({ ...instant, zone: 'UTC' })),
     Local: fn('', () => timeObject({ ...instant, zone: 'UTC' })),
+    In: fn(LOCATION, (location: GoObject) => timeObject({ ...instant, zone: location.native as string })),
+    Location: fn('', () => locationObject(zone)),
+    GoString: fn('', () => goText(instant)),
   };
+}
+
+/** A zone that is only an offset has no name in Go. */
+const nameOfZone = (zone: string): string => (/^[+-]/.test(zone) ? '' : zone);
+
+function locationObject(zone: string): GoObject {
+  const text = (): string => nameOfZone(zone);
+  return new GoObject({
+    type: LOCATION,
+    native: zone,
+    text,
+    json: () => '{}',
+    methods: { String: fn('', text) },
+  });
+}
+
+/** The time as a Go expression. */
+function goText(instant: Instant): string {
+  const { nanos, zone } = instant;
+  const [year, month, ...rest] = formatTime('2006 January 2 15 4 5', instant, zone).split(' ');
+  const location = zone === 'UTC' ? 'time.UTC' : `time.Location("${nameOfZone(zone)}")`;
+  return `time.Date(${year}, time.${month}, ${[...rest, String(nanos)].join(', ')}, ${location})`;
 }
 
 const instantIn = (time: GoObject): Instant => time.native as Instant;

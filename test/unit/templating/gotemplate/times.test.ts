@@ -23,6 +23,13 @@ const rows: readonly (readonly [call: string, result: string])[] = [
   ['.IsDST', 'false'],
   ['.UTC', '2024-02-28 21:30:05.123456789 +0000 UTC'],
   ['.String', '2024-02-28 23:30:05.123456789 +0200 +0200'],
+  ['.Location', ''],
+  ['.UTC.Location', 'UTC'],
+  ['.UTC.Location.String', 'UTC'],
+  ['.GoString', 'time.Date(2024, time.February, 28, 23, 30, 5, 123456789, time.Location(""))'],
+  ['.UTC.GoString', 'time.Date(2024, time.February, 28, 21, 30, 5, 123456789, time.UTC)'],
+  ['.In now.Location', '2024-02-28 21:30:05.123456789 +0000 UTC'],
+  [`.UTC.In ${TIME}.Location`, '2024-02-28 23:30:05.123456789 +0200 +0200'],
   ['.Format "02 Jan 06 15:04 Z07:00"', '28 Feb 24 23:30 +02:00'],
   ['.Add 5400000000000', '2024-02-29 01:00:05.123456789 +0200 +0200'],
   ['.AddDate 1 -2 33', '2025-01-30 23:30:05.123456789 +0200 +0200'],
@@ -81,6 +88,9 @@ describe('a time in a template', () => {
 
   it('refuses arguments of another type, and methods that Go does not have', () => {
     expect(failure(`{{ ${TIME}.Add "1h" }}`)).to.include('expected integer; found "1h"');
+    expect(failure(`{{ ${TIME}.In "UTC" }}`)).to.include(
+      'can\'t handle "UTC" for arg of type *time.Location',
+    );
     expect(failure(`{{ ${TIME}.Fortnight }}`)).to.include("can't evaluate field Fortnight in type time.Time");
   });
 });

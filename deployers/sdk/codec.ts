@@ -13,6 +13,8 @@ export interface Codec<T> {
    * throws.
    */
   unread?(document: unknown): readonly string[];
+  /** apiVersion → the zod schema that describes the documents, for tools that check documents before they are applied. */
+  readonly schemas?: Readonly<Record<string, unknown>>;
   /** apiVersion and kind of the documents that are written now; the SDK adds them to a provider status without. */
   readonly head?: { readonly apiVersion: string; readonly kind: string };
 }
@@ -21,15 +23,19 @@ export interface Codec<T> {
 export class CodecError extends Error {
   override readonly name = 'CodecError';
   readonly step: 'decode' | 'validate';
+  /** The reasons one by one, if there are several in the message. */
+  readonly reasons: readonly string[];
 
   constructor(
     facts: ErrorOptions & {
       readonly step: 'decode' | 'validate';
       readonly message: string;
+      readonly reasons?: readonly string[];
     },
   ) {
     super(facts.message, facts);
     this.step = facts.step;
+    this.reasons = facts.reasons ?? [facts.message];
   }
 }
 

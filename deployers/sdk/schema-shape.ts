@@ -3,8 +3,9 @@
  * schemas are recognized by their definitions and not by their classes. Schemas of other libraries, and parts whose
  * fields are not known, have no unread fields.
  */
+import type { Path } from '../../src/api/decode.ts';
 import { isObject } from '../../src/lib/objects.ts';
-import { sentencesOn, type UnreadField } from './shape.ts';
+import type { UnreadField } from './shape.ts';
 
 interface Definition {
   readonly type: string;
@@ -19,19 +20,19 @@ interface Definition {
 }
 
 /**
+ * In the order of the document.
  * @param alsoRead fields of the document that its schema need not have
- * @returns a sentence for each unread field, with its path, in the order of the document
  */
 export const unreadBySchema = (
   schema: unknown,
   document: unknown,
   alsoRead: readonly string[],
-): readonly string[] => sentencesOn(unreadIn(schema, document, '', alsoRead));
+): readonly UnreadField[] => unreadIn(schema, document, [], alsoRead);
 
 function unreadIn(
   schema: unknown,
   value: unknown,
-  path: string,
+  path: Path,
   alsoRead: readonly string[] = [],
 ): readonly UnreadField[] {
   const definition = definitionOf(schema);
@@ -40,10 +41,10 @@ function unreadIn(
     case 'object':
       return isObject(value) ? unreadInObject(definition, value, path, alsoRead) : [];
     case 'array':
-      return listOf(value).flatMap((item, i) => unreadIn(definition.element, item, `${path}[${String(i)}]`));
+      return listOf(value).flatMap((item, i) => unreadIn(definition.element, item, [...path, i]));
     case 'record':
       return Object.entries(isObject(value) ? value : {}).flatMap(([key, item]) =>
-        unreadIn(definition.valueType, item, below(path, key)),
+        unreadIn(definition.valueType, item, [...path, key]),
       );
     case 'union':
       return fewest((definition.options ?? []).map((option) => unreadIn(option, value, path, alsoRead)));
@@ -60,17 +61,15 @@ function unreadIn(
 function unreadInObject(
   { shape = {}, catchall }: Definition,
   value: Readonly<Record<string, unknown>>,
-  path: string,
+  path: Path,
   alsoRead: readonly string[],
 ): readonly UnreadField[] {
   return Object.entries(value).flatMap(([key, item]) => {
-    if (Object.hasOwn(shape, key)) return unreadIn(shape[key], item, below(path, key));
+    if (Object.hasOwn(shape, key)) return unreadIn(shape[key], item, [...path, key]);
     if (catchall !== undefined || alsoRead.includes(key)) return [];
-    return [{ path: below(path, key), key, known: Object.keys(shape) }];
+    return [{ path: [...path, key], key, known: Object.keys(shape) }];
   });
 }
-
-const below = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ownField } from '../../src/lib/objects.ts';
 import { CodecError, codec, type Codec } from './codec.ts';
 import { unreadBySchema } from './schema-shape.ts';
+import { sentencesOn, type UnreadField } from './shape.ts';
 
 /** The part of Standard Schema that is used, see standardschema.dev. Schemas of zod implement it. */
 export interface Schema<T> {
@@ -38,14 +39,19 @@ export const schemaCodec = <T>(kind: string, versions: Readonly<Record<string, S
       ]),
     ),
   ),
-  unread: (document) => unreadByVersion(versions, document),
+  schemas: versions,
+  unread: (document) => sentencesOn(unreadByVersion(versions, document)),
 });
 
 /** The codec, with schemas of zod that only describe its documents: fields that they leave out are reported. */
 export const describedBy = <T>(
   versions: Readonly<Record<string, unknown>>,
   documents: Codec<T>,
-): Codec<T> => ({ ...documents, unread: (document) => unreadByVersion(versions, document) });
+): Codec<T> => ({
+  ...documents,
+  schemas: versions,
+  unread: (document) => sentencesOn(unreadByVersion(versions, document)),
+});
 
 /** The first fields of the schema of a provider configuration. */
 export const configurationHead = (apiVersion: string) => ({
@@ -53,8 +59,11 @@ export const configurationHead = (apiVersion: string) => ({
   kind: z.literal('ProviderConfiguration').describe('Always ProviderConfiguration.'),
 });
 
-/** A sentence for each field of a document that the schema of its version leaves out. */
-function unreadByVersion(versions: Readonly<Record<string, unknown>>, document: unknown): readonly string[] {
+/** The fields of a document that the schema of its version leaves out. */
+export function unreadByVersion(
+  versions: Readonly<Record<string, unknown>>,
+  document: unknown,
+): readonly UnreadField[] {
   const version = ownField(document, 'apiVersion');
   const schema = typeof version === 'string' ? ownField(versions, version) : undefined;
   return schema === undefined ? [] : unreadBySchema(schema, document, ['apiVersion', 'kind']);
@@ -64,7 +73,8 @@ function checked<T>(schema: Schema<T>, document: unknown): T {
   const result = schema['~standard'].validate(document);
   if (result instanceof Promise) throw new TypeError('a configuration schema cannot be asynchronous');
   if (!result.issues) return result.value;
-  throw new CodecError({ step: 'decode', message: result.issues.map(sentence).join('; ') });
+  const reasons = result.issues.map(sentence);
+  throw new CodecError({ step: 'decode', message: reasons.join('; '), reasons });
 }
 
 const sentence = ({ path = [], message }: SchemaIssue): string =>

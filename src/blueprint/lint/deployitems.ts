@@ -1,29 +1,21 @@
-/**
- * Rules about deploy items, based on their templates: a template without loops and conditions has the structure of
- * its result. Actions in it are replaced by placeholders of the same length, so positions stay the same.
- */
+/** Rules about deploy items: their names, fields, targets and dependencies. */
 import { deployItemSpecification } from '../../api/blueprint.ts';
 import { isDuration } from '../../lib/duration.ts';
 import { shortestCycle } from '../../lib/graph.ts';
 import { isLabelValue, isQualifiedName } from '../../lib/names.ts';
-import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
-import { YamlError } from '../../lib/yaml.ts';
+import { isObject, ownField } from '../../lib/objects.ts';
 import { declaredImports } from '../template-checks.ts';
 import { ruleGroup, type Report } from './finding.ts';
-import { hasControl, parsedGoTemplate } from './gouses.ts';
+import { itemsOf, textOf, type Item } from './items.ts';
 import { shapeProblems } from './shape.ts';
-import { Source } from './source.ts';
-import type { FoundTemplate, Subject } from './subject.ts';
+import type { Subject } from './subject.ts';
+import { isOpen, shown } from './template-result.ts';
 import { hintFor } from './words.ts';
-import { readYaml, type Path, type YamlText } from './yaml-text.ts';
+import type { Path, YamlText } from './yaml-text.ts';
 
 const rules = {
   'item-name': { level: 'error', about: 'a deploy item without a name, or with one that another item has' },
   'item-type': { level: 'error', about: 'a deploy item without a type: no deployer would pick it up' },
-  'item-config': {
-    level: 'error',
-    about: 'a deploy item whose `config` has no `apiVersion` or `kind`: the API server refuses it',
-  },
   'item-invalid': {
     level: 'error',
     about:
@@ -41,78 +33,37 @@ type RuleName = keyof typeof rules;
 type Say = Report<RuleName>;
 
 export const deployItemRules = ruleGroup<RuleName>(rules, (subject, report) => {
-  const deploys = subject.templates.filter(({ kind }) => kind === 'deploy');
-  const read = deploys.map(itemsOf);
-  const items = read.flatMap((found) => found ?? []);
+  const { items, isComplete } = itemsOf(subject);
   for (const item of items) inspectItem(subject, item, report);
-  inspectNames(items, report);
-  // Other items may depend on items that cannot be read.
-  if (read.every((found) => found !== undefined)) inspectDependencies(items, report);
+  inspectNames(
+    items.filter(({ isWhole }) => isWhole),
+    report,
+  );
+  // Other items may depend on items that are not known.
+  if (isComplete) inspectDependencies(items, report);
 });
 
-interface Item {
-  readonly name: string;
-  readonly value: Readonly<Record<string, unknown>>;
-  readonly document: YamlText;
-}
-
-/** Placeholder for the output of an action: a private-use character, which YAML treats as a letter. */
-const MARK = '\ue000';
-const isOpen = (text: string): boolean => text.includes(MARK);
-
-/** undefined if the result cannot be predicted */
-function itemsOf({ executor, source }: FoundTemplate): readonly Item[] | undefined {
-  const parsed = source && parsedGoTemplate(executor, source);
-  if (!parsed || hasControl(parsed)) return undefined;
-  // A line break within an action would end its placeholder.
-  const text = source.text.replace(/\{\{[\s\S]*?\}\}/g, (action) =>
-    action.startsWith('{{/*') || /^\{\{-?\s*\$\w+\s*:?=/.test(action) || action.includes('\n')
-      ? action.replace(/[^\n]/g, ' ')
-      : MARK.repeat(action.length),
-  );
-  const marked = new Source(source.file, text, {
-    outer: source,
-    offset: (line, column) => source.lineStart(line) + column,
-  });
-  let output: ReturnType<typeof readYaml>;
-  try {
-    output = readYaml(marked);
-  } catch (error) {
-    if (error instanceof YamlError) return undefined;
-    throw error;
-  }
-  const { value, document } = output;
-  const list = anyCaseField(value, 'deployItems');
-  if (!Array.isArray(list)) return list === undefined || list === null ? [] : undefined;
-  return list.flatMap((item, i): readonly Item[] =>
-    isObject(item)
-      ? [{ name: textOf(item, 'name'), value: item, document: document.below(['deployItems', i]) }]
-      : [],
-  );
-}
-
-const textOf = (value: unknown, key: string): string => {
-  const found = ownField(value, key);
-  return typeof found === 'string' || typeof found === 'number' || typeof found === 'boolean'
-    ? String(found)
-    : '';
-};
-
-function inspectItem({ blueprint: { info } }: Subject, { name, value, document }: Item, say: Say): void {
-  if (textOf(value, 'type') === '')
-    say('item-type', document.at([]), `the deploy item "${name}" has no type`);
+function inspectItem(subject: Subject, item: Item, say: Say): void {
+  const { name, value, document, isWhole } = item;
+  if (isWhole && textOf(value, 'type') === '')
+    say('item-type', document.at([]), `the deploy item "${shown(name)}" has no type`);
   for (const { kind, path, message } of shapeProblems(deployItemSpecification, value)) {
-    if (kind === 'unknown') say('item-field', document.at(path, 'key'), message);
-    else if (kind === 'type' && !isOpenAt(value, path)) say('item-invalid', document.at(path), message);
+    if (kind === 'unknown') {
+      if (!isOpen(String(path.at(-1)))) say('item-field', document.at(path, 'key'), message);
+    } else if (kind === 'type' && !isOpenAt(value, path)) say('item-invalid', document.at(path), message);
   }
-  inspectConfig(name, value, document, say);
   inspectValues(value, document, say);
+  inspectTarget(subject, item, say);
+}
+
+function inspectTarget({ blueprint: { info } }: Subject, item: Item, say: Say): void {
+  const { name, value, document, isWhole } = item;
   const target = ownField(value, 'target');
   const wanted = textOf(target, 'import');
   if (!isObject(target) || isOpen(wanted)) return;
   if (wanted === '') {
-    if (textOf(target, 'name') !== '') return;
-    const message = `the target of "${name}" names no import; omit "target" if there is none`;
+    if (!isWhole || textOf(target, 'name') !== '') return;
+    const message = `the target of "${shown(name)}" names no import; omit "target" if there is none`;
     say('item-target', document.at(['target'], 'key'), message);
     return;
   }
@@ -126,6 +77,7 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
     say('item-target', at, `there is no target import "${wanted}"; ${why}`);
     return;
   }
+  if (!isWhole) return;
   const [needs, form] =
     type === 'targetList' ? ['index', 'list'] : type === 'targetMap' ? ['key', 'map'] : [];
   if (needs !== undefined && ownField(target, needs) === undefined) {
@@ -140,21 +92,6 @@ function inspectItem({ blueprint: { info } }: Subject, { name, value, document }
       `"${wanted}" is of type ${type}, so "${extra}" has no effect`,
     );
   }
-}
-
-/** The CRD requires both fields of every configuration. A configuration that an action creates is not known here. */
-function inspectConfig(
-  item: string,
-  value: Readonly<Record<string, unknown>>,
-  document: YamlText,
-  say: Say,
-): void {
-  const config = ownField(value, 'config') ?? {};
-  if (!isObject(config) || Object.keys(config).some(isOpen)) return;
-  const missing = ['apiVersion', 'kind'].filter((field) => textOf(config, field) === '');
-  if (missing.length === 0) return;
-  const message = `the config of "${item}" has no ${missing.join(' and no ')}; the API server refuses such an item`;
-  say('item-config', document.at(['config'], 'key'), message);
 }
 
 function inspectValues(value: Readonly<Record<string, unknown>>, document: YamlText, say: Say): void {

@@ -1,12 +1,14 @@
 /** Rules about exports: every export has a source, and exports of sub-installations are used. */
 import { exportedNames, importedNames } from '../../api/data-names.ts';
+import { anyCaseField, isObject } from '../../lib/objects.ts';
 import { ruleGroup, type Report } from './finding.ts';
 import { knowsAllChildren } from './sub-installations.ts';
 import type { Subject } from './subject.ts';
+import { isOpen, resultOf, type TemplateResult } from './template-result.ts';
 import { hintFor, mentions } from './words.ts';
 
 const rules = {
-  'export-not-made': { level: 'warning', about: 'an export that no export execution mentions' },
+  'export-not-made': { level: 'warning', about: 'an export that no export execution creates' },
   'export-missing': { level: 'error', about: 'an export that is used but never created' },
   'export-undeclared': {
     level: 'warning',
@@ -31,12 +33,13 @@ const exportTexts = ({ templates }: Subject): readonly string[] =>
 function inspectMade(subject: Subject, report: Report<RuleName>): void {
   const { blueprint, caller, document } = subject;
   const texts = exportTexts(subject);
+  const keys = allKeys(subject);
   // A loop may produce names that are not in the source.
-  if (texts.some((text) => /\{\{-?\s*range|sum\[|map\[|#each/.test(text))) return;
+  if (!keys && texts.some((text) => /\{\{-?\s*range|sum\[|map\[|#each/.test(text))) return;
   for (const [i, { name }] of (blueprint.info.exports ?? []).entries()) {
-    if (name === '' || texts.some((text) => mentions(text, name))) continue;
+    if (name === '' || (keys ? keys.has(name) : texts.some((text) => mentions(text, name)))) continue;
     if (caller?.exportDataMappings && Object.hasOwn(caller.exportDataMappings, name)) continue;
-    const why = texts.length === 0 ? 'there are no exportExecutions' : 'no export execution mentions it';
+    const why = texts.length === 0 ? 'there are no exportExecutions' : 'no export execution creates it';
     const { data = [], targets = [] } = caller?.exports ?? {};
     const isAskedFor = [...data, ...targets].some((one) => one.name === name);
     const rule = isAskedFor ? 'export-missing' : 'export-not-made';
@@ -44,22 +47,34 @@ function inspectMade(subject: Subject, report: Report<RuleName>): void {
   }
 }
 
-/** Names on the first level below `exports:`, if they are a block of YAML. */
-function inspectDeclared({ templates, blueprint, caller }: Subject, report: Report<RuleName>): void {
-  const declared = (blueprint.info.exports ?? []).map(({ name }) => name);
+/** The keys of all export executions; undefined if there may be others. */
+function allKeys(subject: Subject): ReadonlySet<string> | undefined {
+  const results = exportResults(subject);
+  const isKnown = results.every((one) => {
+    const keys = one?.isWhole === true ? keysOf(one) : undefined;
+    return keys !== undefined && !Object.keys(keys).some(isOpen);
+  });
+  return isKnown ? new Set(results.flatMap((one) => Object.keys(keysOf(one) ?? {}))) : undefined;
+}
+
+const exportResults = (subject: Subject): readonly (TemplateResult | undefined)[] =>
+  subject.templates.flatMap((template) => (template.kind === 'export' ? [resultOf(template, subject)] : []));
+
+/** undefined if an expression creates all exports */
+const keysOf = (result: TemplateResult | undefined): Readonly<Record<string, unknown>> | undefined => {
+  const exports = anyCaseField(result?.value, 'exports') ?? {};
+  return isObject(exports) ? exports : undefined;
+};
+
+function inspectDeclared(subject: Subject, report: Report<RuleName>): void {
+  const { blueprint, caller } = subject;
   if (caller?.exportDataMappings) return;
-  for (const { kind, source } of templates) {
-    if (kind !== 'export' || !source) continue;
-    const [head] = /^exports:[ \t]*\r?\n(?=( +))/m.exec(source.text) ?? [];
-    if (head === undefined) continue;
-    const begin = source.text.search(/^exports:[ \t]*\r?\n/m) + head.length;
-    const body = /^(?:[ \t].*\r?\n?|\r?\n)*/.exec(source.text.slice(begin))?.[0] ?? '';
-    const indent = /^ +/.exec(body)?.[0] ?? '';
-    for (const found of body.matchAll(new RegExp(`^${indent}([A-Za-z_][\\w.-]*):`, 'gm'))) {
-      const name = found[1] ?? '';
-      if (declared.includes(name)) continue;
+  const declared = (blueprint.info.exports ?? []).map(({ name }) => name);
+  for (const result of exportResults(subject)) {
+    for (const name of Object.keys(keysOf(result) ?? {})) {
+      if (!result || isOpen(name) || declared.includes(name)) continue;
       const hint = hintFor(name, declared, 'it is dropped');
-      const at = source.place(begin + found.index + indent.length, name.length);
+      const at = result.document.at(['exports', name], 'key');
       report('export-undeclared', at, `the blueprint declares no export "${name}"; ${hint}`);
     }
   }

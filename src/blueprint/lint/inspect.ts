@@ -13,13 +13,14 @@ import { executionRules } from './executions.ts';
 import { exportRules } from './exports.ts';
 import type { Finding, RuleFacts, RuleGroup } from './finding.ts';
 import { findTemplates } from './found-templates.ts';
+import { itemConfigurationRules } from './item-configurations.ts';
 import { referenceRules } from './references.ts';
 import { rootRules } from './roots.ts';
 import { schemaRules } from './schemas.ts';
 import type { Place, Source } from './source.ts';
 import { sourceFilesIn, type SourceFiles } from './source-files.ts';
 import { subInstallationRules } from './sub-installations.ts';
-import type { Caller, Child, Subject } from './subject.ts';
+import type { Caller, Child, KnownDeployers, Subject } from './subject.ts';
 import { YamlText } from './yaml-text.ts';
 import { withoutIndex } from '../../lib/trim.ts';
 
@@ -31,6 +32,7 @@ const groups: Readonly<Record<string, RuleGroup>> = table({
   Exports: exportRules,
   'Sub-installations': subInstallationRules,
   'Deploy items': deployItemRules,
+  'Types and configurations of deploy items': itemConfigurationRules,
   'Installations and their blueprints': callerRules,
 });
 
@@ -54,9 +56,12 @@ export interface BlueprintInput {
   readonly at?: Place | undefined;
 }
 
-/** In the order of files and lines. A blueprint that cannot be read is not inspected further. */
-export function inspectBlueprint(input: BlueprintInput): readonly Finding[] {
-  return inOrder(inspectAll(input));
+/**
+ * In the order of files and lines. A blueprint that cannot be read is not inspected further.
+ * @param deployers check the configurations of deploy items
+ */
+export function inspectBlueprint(input: BlueprintInput, deployers?: KnownDeployers): readonly Finding[] {
+  return inOrder(inspectAll(input, deployers));
 }
 
 /** The blueprint in an installation or a template. @param document begins at the files */
@@ -94,7 +99,7 @@ export function templateSources(input: BlueprintInput): readonly Source[] {
   ];
 }
 
-function inspectAll(input: BlueprintInput): readonly Finding[] {
+function inspectAll(input: BlueprintInput, deployers: KnownDeployers | undefined): readonly Finding[] {
   const { files, written, caller } = input;
   const source = files.source(BLUEPRINT_FILE);
   const read: Read = written
@@ -118,6 +123,7 @@ function inspectAll(input: BlueprintInput): readonly Finding[] {
     children,
     unreadable,
     caller,
+    deployers,
   };
   const found = Object.values(groups).flatMap((group) => group.inspect(subject));
   const below = children.flatMap((child) => inspectChild(subject, child));
@@ -128,7 +134,7 @@ function inspectChild(parent: Subject, child: Child): readonly Finding[] {
   const { filesystem } = child.template.blueprint;
   if (filesystem === undefined) return [];
   const document = child.document.below(['blueprint', 'filesystem']);
-  return inspectAll(inlineInput(document, filesystem, callerOf(parent, child)));
+  return inspectAll(inlineInput(document, filesystem, callerOf(parent, child)), parent.deployers);
 }
 
 function callerOf(parent: Subject, { document, template }: Child): Caller {

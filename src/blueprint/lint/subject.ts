@@ -20,6 +20,25 @@ export interface Subject {
   readonly unreadable: readonly { readonly index: number; readonly why: string }[];
   /** The installation that uses the blueprint, if known. */
   readonly caller: Caller | undefined;
+  /** Without it, the configurations of deploy items are not checked. */
+  readonly deployers: KnownDeployers | undefined;
+}
+
+/** What the deployers that are part of the product say about deploy items. */
+export interface KnownDeployers {
+  readonly types: readonly string[];
+  /** Fields that the deployer of the type does not read; none if the type is not known. */
+  unknownFields(type: string, config: unknown): readonly FieldProblem[];
+  /** Values of which each field of a configuration accepts at least one, to find what is wrong with other fields. */
+  readonly standIns: readonly unknown[];
+  /** Why the deployer of the type refuses a configuration: at least the first reason. */
+  refusals(type: string, config: unknown): readonly FieldProblem[];
+}
+
+export interface FieldProblem {
+  /** In the configuration. */
+  readonly path: Path;
+  readonly message: string;
 }
 
 /** A template execution, and the position of its template. */

@@ -37,6 +37,7 @@ export function warningsOn(blueprint: LoadedBlueprint): readonly Finding[] {
     children: [],
     unreadable: [],
     caller: undefined,
+    deployers: undefined,
   };
   return [
     ...groups.flatMap((group) => group.inspect(subject)),

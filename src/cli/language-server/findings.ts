@@ -6,6 +6,7 @@ import type { Finding } from '../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../blueprint/lint/inspect.ts';
 import { sourceFilesOf } from '../../blueprint/lint/source-files.ts';
 import { blueprintFilesIn, blueprintsIn, InvalidYaml } from '../commands/blueprints/sources.ts';
+import { builtInDeployers } from '../composition/item-configurations.ts';
 import { UsageError } from '../errors.ts';
 
 /** Texts of open files by absolute path. */
@@ -19,7 +20,7 @@ export async function findingsFor(file: string, texts: OpenTexts): Promise<reado
   try {
     return blueprintsIn(file, text).flatMap(({ input, enclosing }) => [
       ...(enclosing?.findings ?? []),
-      ...inspectBlueprint(input),
+      ...inspectBlueprint(input, builtInDeployers),
     ]);
   } catch (error) {
     if (error instanceof InvalidYaml) return [error.finding];
@@ -44,5 +45,6 @@ async function ofFolder(folder: string, texts: OpenTexts): Promise<readonly Find
     const path = relative(folder, file).split(sep).join('/');
     if (path !== '' && !path.startsWith('../')) contents.set(path, Buffer.from(text));
   }
-  return inspectBlueprint({ files: sourceFilesOf(contents, (path) => join(folder, path)) });
+  const files = sourceFilesOf(contents, (path) => join(folder, path));
+  return inspectBlueprint({ files }, builtInDeployers);
 }

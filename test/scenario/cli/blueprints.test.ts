@@ -124,6 +124,7 @@ spec:
           apiVersion: landscaper.gardener.cloud/v1alpha1
           kind: Blueprint
           imports: [{ name: who, schema: { type: string } }]
+          exports: [{ name: out, schema: { type: string } }]
           exportExecutions:
             - { name: e, type: GoTemplate, template: "exports: { out: {{ .imports.who }} }" }
 `,

@@ -2,6 +2,7 @@
 import type { Installation } from '../../../api/kinds/installation.ts';
 import { annotations, GROUP } from '../../../api/labels.ts';
 import { refusalForJob, validatedResources, type ValidatedResource } from '../../../api/validation/index.ts';
+import { builtInDeployers } from '../../composition/item-configurations.ts';
 import { callerRuleNames, inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
 import type { PackedComponent } from '../../../components/component-file.ts';
@@ -125,7 +126,7 @@ async function check(
 ): Promise<void> {
   const [blueprint] = await blueprintsAt(folder, () => '');
   const [whole] = await blueprintsAt(STDIN, () => toYaml(inlined));
-  const inFolder = blueprint ? inspectBlueprint(blueprint.input) : [];
+  const inFolder = blueprint ? inspectBlueprint(blueprint.input, builtInDeployers) : [];
   const ofCaller = whole ? inspectBlueprint(whole.input).filter(({ rule }) => callerRuleNames.has(rule)) : [];
   const isError = ({ level }: Finding): boolean => level === 'error';
   // The rules for callers find mistakes of sub-installations in the folder again.
@@ -134,7 +135,7 @@ async function check(
   const hasErrors = inFolder.some(isError) || ofThis.some(isError);
   // A misspelt name is a warning, and often the reason for an error.
   const isWarning = ({ rule, level }: Finding): boolean =>
-    rule === UNKNOWN_FIELD || (hasErrors && level === 'warning');
+    UNKNOWN_FIELDS.includes(rule) || (hasErrors && level === 'warning');
   for (const finding of inFolder.filter(isWarning)) warnings.add(withPlace(finding));
   for (const { message } of ofThis.filter(isWarning)) warnings.add(`${place}: ${message}`);
   const own = ofThis.filter(isError).map(({ message }) => message);
@@ -152,7 +153,7 @@ async function check(
   );
 }
 
-const UNKNOWN_FIELD = 'unknown-field';
+const UNKNOWN_FIELDS: readonly string[] = ['unknown-field', 'item-config-field'];
 
 const withPlace = ({ place, message }: Finding): string => `${place.file}:${String(place.line)}: ${message}`;
 

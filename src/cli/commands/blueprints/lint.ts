@@ -4,6 +4,7 @@ import { append } from '../../../lib/lists.ts';
 import type { Finding } from '../../../blueprint/lint/finding.ts';
 import { inspectBlueprint } from '../../../blueprint/lint/inspect.ts';
 import { blueprintsAt, InvalidYaml, type FoundBlueprint } from './sources.ts';
+import { builtInDeployers } from '../../composition/item-configurations.ts';
 import { printJson, printValue } from '../../terminal/documents.ts';
 import type { ReportFormat } from '../../terminal/output-option.ts';
 import { packageInfo } from '../../package.ts';
@@ -106,5 +107,5 @@ const strictly = (finding: Finding, { strict }: LintOptions): Finding =>
 
 const inspect = ({ input, enclosing }: FoundBlueprint): readonly Finding[] => [
   ...(enclosing?.findings ?? []),
-  ...inspectBlueprint(input),
+  ...inspectBlueprint(input, builtInDeployers),
 ];

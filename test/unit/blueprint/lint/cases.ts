@@ -291,14 +291,14 @@ export const cases: readonly Case[] = [
     title: 'an export that no execution creates',
     replace: '        url: {{ .values',
     by: '        uri: {{ .values',
-    says: 'blueprint.yaml:25:11: warning: the export "url" is never created: no export execution mentions it [export-not-made]',
+    says: 'blueprint.yaml:25:11: warning: the export "url" is never created: no export execution creates it [export-not-made]',
   },
   {
     title: 'a mapped export that no execution creates',
     file: 'db.yaml',
     replace: '              out: {{',
     by: '              uot: {{',
-    says: 'db.yaml:36:17: error: the export "out" is never created: no export execution mentions it [export-missing]',
+    says: 'db.yaml:36:17: error: the export "out" is never created: no export execution creates it [export-missing]',
   },
   {
     title: 'a result that is not an export',
@@ -436,6 +436,29 @@ export const cases: readonly Case[] = [
     replace: '    config:',
     by: '    dependsOn: [second]\n    config:',
     says: 'deploy.yaml:5:5: error: these wait for each other: first -> second -> first [item-cycle]',
+  },
+  {
+    title: 'a type of deploy items that is almost a known one',
+    file: 'deploy.yaml',
+    replace: 'type: test.example/fake\n    target: { import: cluster }',
+    by: 'type: landscaper.gardener.cloud/manifest\n    target: { import: cluster }',
+    says: 'deploy.yaml:3:11: warning: no deployer of Espalier has the type "landscaper.gardener.cloud/manifest"; known are landscaper.gardener.cloud/helm, landscaper.gardener.cloud/kubernetes-manifest, landscaper.gardener.cloud/container, landscaper.gardener.cloud/mock [item-type-unknown]',
+  },
+  {
+    title: 'a configuration that its deployer refuses',
+    file: 'deploy.yaml',
+    replace:
+      'type: test.example/fake\n    target: { import: nodes, index: 0 }\n    dependsOn: [first]\n    config: { apiVersion: test.example/v1, kind: Config }',
+    by: 'type: landscaper.gardener.cloud/kubernetes-manifest\n    target: { import: nodes, index: 0 }\n    dependsOn: [first]\n    config: { apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2, kind: ProviderConfiguration, updateStrategy: overwrites }',
+    says: 'deploy.yaml:12:126: error: the config of "second" is not valid: updateStrategy: overwrites is not a valid update strategy, use one of update, patch, merge, mergeOverwrite, apply [item-config-invalid]',
+  },
+  {
+    title: 'a misspelt field of a configuration',
+    file: 'deploy.yaml',
+    replace:
+      'type: test.example/fake\n    target: { import: nodes, index: 0 }\n    dependsOn: [first]\n    config: { apiVersion: test.example/v1, kind: Config }',
+    by: 'type: landscaper.gardener.cloud/mock\n    target: { import: nodes, index: 0 }\n    dependsOn: [first]\n    config: { apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1, kind: ProviderConfiguration, exports: {} }',
+    says: 'deploy.yaml:12:106: warning: unknown field "exports"; did you mean "export"? [item-config-field]',
   },
   {
     title: 'a configuration without apiVersion',

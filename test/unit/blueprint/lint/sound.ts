@@ -5,6 +5,7 @@ import type { Finding } from '../../../../src/blueprint/lint/finding.ts';
 import { Source } from '../../../../src/blueprint/lint/source.ts';
 import { sourceFilesOf } from '../../../../src/blueprint/lint/source-files.ts';
 import { YamlText } from '../../../../src/blueprint/lint/yaml-text.ts';
+import { builtInDeployers } from '../../../../src/cli/composition/item-configurations.ts';
 import { parseYaml } from '../../../../src/lib/yaml.ts';
 
 export type Files = Readonly<Record<string, string>>;
@@ -136,7 +137,7 @@ blueprint:
 
 export const inspect = (files: Files): readonly Finding[] => {
   const contents = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
-  return inspectBlueprint({ files: sourceFilesOf(contents, (path) => path) });
+  return inspectBlueprint({ files: sourceFilesOf(contents, (path) => path) }, builtInDeployers);
 };
 
 /** An Installation and the blueprint in it, given as YAML. */
@@ -146,7 +147,7 @@ export function inspectInstallation(text: string): readonly Finding[] {
   if (!holder?.filesystem) return holder?.findings ?? [];
   const { filesystem, caller, findings } = holder;
   const input = inlineInput(filesystem.document, filesystem.value, caller);
-  return [...findings, ...inspectBlueprint(input)];
+  return [...findings, ...inspectBlueprint(input, builtInDeployers)];
 }
 
 /** `file:line:column: level: message [rule]` */

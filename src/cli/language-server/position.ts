@@ -76,3 +76,18 @@ export function documentAround(lines: readonly string[], line: number): readonly
   const end = lines.findIndex((text, at) => at > line && isSeparator(text));
   return lines.slice(start, end < 0 ? lines.length : end);
 }
+
+/**
+ * The lines below a field, without their indentation: the field of that name above the line that is nearest to it.
+ * @param line 0-based
+ */
+export function blockOf(lines: readonly string[], line: number, name: string): readonly string[] {
+  const start = lines.slice(0, line).findLastIndex((text) => readLine(text.trimEnd()).name === name);
+  const outer = readLine((lines[start] ?? '').trimEnd()).start;
+  const below = lines.slice(start + 1);
+  const indentOf = (text: string): number => text.length - text.trimStart().length;
+  const end = below.findIndex((text) => text.trim() !== '' && indentOf(text) <= outer);
+  const block = end < 0 ? below : below.slice(0, end);
+  const indent = indentOf(block.find((text) => text.trim() !== '') ?? '');
+  return block.map((text) => text.slice(indent));
+}

@@ -1,6 +1,6 @@
 /** Which schema a document has, and what it says about a field. Pure. */
 import { basename } from 'node:path';
-import { BLUEPRINT_FILE } from '../../api/blueprint.ts';
+import { BLUEPRINT_FILE, INSTALLATION_TEMPLATE_KIND } from '../../api/blueprint.ts';
 import { COMPONENT_FILE } from '../../components/component-file.ts';
 import { isObject, table } from '../../lib/objects.ts';
 import type { Node } from '../schemas/editor-schema.ts';
@@ -26,12 +26,61 @@ export function schemaFor(
   if (name !== undefined) return schemas.find((one) => one.name === name)?.schema;
   const field = (key: string): string | undefined =>
     lines.map((line) => new RegExp(`^${key}: *["']?([\\w./-]+)["']? *(#.*)?$`).exec(line)?.[1]).find(Boolean);
+  if (isInstallationTemplate(lines)) return schemas.find((one) => one.name === TEMPLATE)?.schema;
   const [kind, apiVersion] = [field('kind'), field('apiVersion')];
   const isMeant = ({ schema }: NamedSchema): boolean =>
     schema.properties?.['kind']?.['const'] === kind &&
     [undefined, apiVersion].includes(schema.properties?.['apiVersion']?.['const'] as string | undefined);
   return kind === undefined ? undefined : schemas.find(isMeant)?.schema;
 }
+
+const TEMPLATE = 'installationtemplate';
+
+/** The kind is optional; a template without it has a name and a blueprint. */
+function isInstallationTemplate(lines: readonly string[]): boolean {
+  const kind = lines.map((line) => /^kind: *["']?(\w+)/.exec(line)?.[1]).find(Boolean);
+  if (kind !== undefined) return kind === INSTALLATION_TEMPLATE_KIND;
+  return ['name', 'blueprint'].every((key) => lines.some((line) => line.startsWith(`${key}:`)));
+}
+
+/** The part of a path below a document that is a string in another one, and the schema of that document. */
+interface Inner {
+  readonly schema: Node;
+  readonly path: FieldPath;
+}
+
+/**
+ * The innermost document at a path: a blueprint or a template of a sub-installation among the files of an inline
+ * blueprint, or the result of a template for sub-installations.
+ * @param blockOf the lines of the innermost block below a field of that name, without their indentation
+ */
+export function innerDocument(
+  path: FieldPath,
+  schemas: readonly NamedSchema[],
+  blockOf: (name: string) => readonly string[],
+): Inner | undefined {
+  const find = (name: string): Node | undefined => schemas.find((one) => one.name === name)?.schema;
+  for (let end = path.length; end > 0; end--) {
+    const name = path[end - 1] ?? '';
+    const above = path.slice(0, end - 1);
+    const isFile = above.includes('filesystem');
+    const schema =
+      isFile && name === BLUEPRINT_FILE
+        ? find('blueprint')
+        : isFile && /\.ya?ml$/.test(name)
+          ? isInstallationTemplate(blockOf(name)) && find(TEMPLATE)
+          : name === 'template' && above.at(-2) === 'subinstallationExecutions' && resultOf(find(TEMPLATE));
+    if (schema) return { schema, path: path.slice(end) };
+  }
+  return undefined;
+}
+
+/** The result of `subinstallationExecutions`. */
+const resultOf = (template: Node | undefined): Node | undefined =>
+  template && {
+    properties: { subinstallations: { description: 'Sub-installations.', items: template } },
+    definitions: template['definitions'],
+  };
 
 /** All schemas of the value at a path: several if the schema has alternatives. */
 export function schemasAt(root: Node, path: FieldPath): readonly Node[] {

@@ -6,8 +6,16 @@ import { ownField } from '../../lib/objects.ts';
 import { endColumn } from '../terminal/print-findings.ts';
 import { findingsFor } from './findings.ts';
 import type { Message } from './messages.ts';
-import { documentAround, fieldAt, type Field } from './position.ts';
-import { documentationOf, fieldsOf, schemaFor, schemasAt, valuesOf, type NamedSchema } from './schema.ts';
+import { blockOf, documentAround, fieldAt, type Field } from './position.ts';
+import {
+  documentationOf,
+  fieldsOf,
+  innerDocument,
+  schemaFor,
+  schemasAt,
+  valuesOf,
+  type NamedSchema,
+} from './schema.ts';
 import type { Node } from '../schemas/editor-schema.ts';
 
 interface ServerPorts {
@@ -169,8 +177,12 @@ export class LanguageServer {
     const text = file === undefined ? undefined : this.#texts.get(file);
     if (file === undefined || text === undefined || typeof line !== 'number') return undefined;
     const lines = text.split(/\r?\n/);
-    const schema = schemaFor(file, documentAround(lines, line), this.#ports.schemas);
-    return schema && { schema, ...fieldAt(lines, line) };
+    const { schemas } = this.#ports;
+    const field = fieldAt(lines, line);
+    const inner = innerDocument(field.parent, schemas, (name) => blockOf(lines, line, name));
+    if (inner) return { ...field, schema: inner.schema, parent: inner.path };
+    const schema = schemaFor(file, documentAround(lines, line), schemas);
+    return schema && { ...field, schema };
   }
 }
 

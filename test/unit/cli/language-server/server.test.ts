@@ -115,6 +115,20 @@ describe('the language server', () => {
     expect(fixed['blueprint.yaml']).to.not.include('unknown-field');
   });
 
+  it('reports what deployers say about configurations in templates', async () => {
+    open('blueprint.yaml', BLUEPRINT);
+    open(
+      'items.gotmpl',
+      `deployItems:
+- name: a
+  type: landscaper.gardener.cloud/mock
+  target: { import: cluster }
+  config: { apiVersion: mock.deployer.landscaper.gardener.cloud/v1alpha1, kind: ProviderConfiguration, phse: a }
+`,
+    );
+    expect((await findings(2))['items.gotmpl']).to.deep.equal(['item-config-field']);
+  });
+
   it('reports the findings of an installation with an inline blueprint, and of broken YAML', async () => {
     const inline = BLUEPRINT.replace(/deployExecutions[^]*/, 'exports: [{name: a}]\n');
     const text = `apiVersion: landscaper.gardener.cloud/v1alpha1
@@ -160,5 +174,67 @@ ${inline.replace(/^/gm, '          ')}`;
     expect(ask('textDocument/hover', cursor('other.yaml', 1))).to.equal(null);
     expect(ask('textDocument/completion', cursor('other.yaml', 1))).to.deep.equal([]);
     expect(ask('textDocument/hover', cursor('closed.yaml', 1))).to.equal(null);
+  });
+
+  describe('in templates of sub-installations', () => {
+    const TEMPLATE = `name: db
+imports:
+  data:
+    - name: size
+      dataRef: size
+blueprint:
+  filesystem:
+    blueprint.yaml: |
+      apiVersion: landscaper.gardener.cloud/v1alpha1
+      kind: Blueprint
+      imports:
+        - name: size
+          required: false
+`;
+    const HEAD = 'apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\n';
+    const below = (text: string, columns: number): string => text.replace(/^(?=.)/gm, ' '.repeat(columns));
+    const hoverOn = (file: string, text: string, mark: string): string => {
+      open(file, text);
+      const line = text.split('\n').findIndex((one) => one.includes(mark));
+      return JSON.stringify(ask('textDocument/hover', cursor(file, line)));
+    };
+    const places: readonly (readonly [string, string, string])[] = [
+      ['a file with a kind', 'db.yaml', `kind: InstallationTemplate\n${TEMPLATE}`],
+      ['a file without a kind', 'db.yaml', TEMPLATE],
+      [
+        'an entry of the blueprint',
+        'blueprint.yaml',
+        `${HEAD}subinstallations:\n  - ${below(TEMPLATE, 4).trimStart()}`,
+      ],
+      [
+        'a template that creates it',
+        'blueprint.yaml',
+        `${HEAD}subinstallationExecutions:\n  - name: a\n    type: GoTemplate\n    template: |\n      subinstallations:\n      - ${below(TEMPLATE, 8).trimStart()}`,
+      ],
+      [
+        'a file of an inline blueprint',
+        'installation.yaml',
+        `apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Installation\nspec:\n  blueprint:\n    inline:\n      filesystem:\n        db.yaml: |\n${below(TEMPLATE, 10)}        blueprint.yaml: |\n          kind: Blueprint\n`,
+      ],
+    ];
+    for (const [what, file, text] of places)
+      it(`explains fields and those of the inline blueprint: ${what}`, () => {
+        expect(hoverOn(file, text, 'dataRef:')).to.contain(
+          '**dataRef**\\n\\nImport of the parent, or export of a sibling.',
+        );
+        expect(hoverOn(file, text, 'required:')).to.contain('**required**\\n\\nWhether a value is required.');
+      });
+
+    it('completes fields of an inline blueprint', () => {
+      open('db.yaml', `${TEMPLATE}      exp\n`);
+      const line = TEMPLATE.split('\n').length - 1;
+      const found = ask('textDocument/completion', cursor('db.yaml', line)) as { label: string }[];
+      expect(found.map(({ label }) => label)).to.include.members(['exports', 'deployExecutions']);
+    });
+
+    it('says nothing about other files of an inline blueprint', () => {
+      const text = TEMPLATE.replace('blueprint.yaml: |', 'values.yaml: |');
+      expect(hoverOn('db.yaml', text, 'required:')).to.equal('null');
+    });
   });
 });

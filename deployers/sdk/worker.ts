@@ -7,6 +7,7 @@ import { failedPhase, isBeingDeleted } from '../../src/api/job.ts';
 import { neverStarted } from '../../src/api/never-started.ts';
 import { timestamp } from '../../src/lib/clock.ts';
 import { randomUuid } from '../../src/lib/uuid.ts';
+import { eventReason } from '../../src/machine/event-reason.ts';
 import type { AddReadiness } from '../../src/machine/readiness.ts';
 import { isFinal, NotFound, ShutdownError } from '../../src/runtime/errors.ts';
 import { joinKey } from '../../src/runtime/keys.ts';
@@ -68,7 +69,7 @@ export function createWorker(ports: WorkerPorts): Worker {
           return error.isGone ? rest : requeueAfter(MOVED_RETRY_MS);
         }
         if (!(error instanceof InterruptedError)) throw error;
-        ctx.event('Warning', 'Reconcile', error.message);
+        ctx.event('Warning', 'Interrupted', error.message);
         return rest;
       }
     },
@@ -295,7 +296,7 @@ class ItemReconcile {
     const { plugin, deps, clock, reader } = this.#ports;
     if (problem?.codes?.includes('ERR_UNAUTHORIZED')) reader.forget(this.#item.metadata.namespace ?? '');
     if (problem && (known?.message !== problem.message || known.reason !== problem.reason)) {
-      this.#ctx.event('Warning', problem.reason, problem.message);
+      this.#ctx.event('Warning', eventReason(problem.reason), problem.message);
       deps.metrics?.reconcileFailed(plugin.name, problem.reason);
     }
     if (end === undefined) return;

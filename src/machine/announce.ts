@@ -1,10 +1,10 @@
 /** The events about the job of an object. */
-import { table } from '../lib/objects.ts';
 import { conditionTypes } from '../api/conditions.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Obj } from '../runtime/types.ts';
 import type { Problem, StatusChange } from './decision.ts';
 import type { Draft } from './draft.ts';
+import { eventReason } from './event-reason.ts';
 import { obstacleBelow } from './obstacles.ts';
 import type { Status } from './status.ts';
 
@@ -38,7 +38,7 @@ export function announceObstacle(before: Status, after: Status, { event }: Ports
   const obstacle = obstacleBelow(after);
   if (!obstacle || obstacle.reason === 'InProgress' || obstacle.message === obstacleBelow(before)?.message)
     return;
-  event('Warning', obstacle.reason, obstacle.message);
+  event('Warning', eventReason(obstacle.reason), obstacle.message);
 }
 
 export function announceEnd<Self extends Obj, S extends Status>(
@@ -51,18 +51,3 @@ export function announceEnd<Self extends Obj, S extends Status>(
   else if (reportsSuccess) ports.event('Normal', phase ?? '', `job ${jobID ?? ''} has finished`);
   ports.log.info({ phase, jobID, ...(problem && { reason: problem.reason }) }, 'job finished');
 }
-
-/**
- * Upstream's reasons in `lastError` name the check that failed, as if it had succeeded. An event names what happened,
- * because a list of events shows only the reason.
- */
-const happened: Readonly<Record<string, string>> = table({
-  AllPredecessorsFinished: 'PredecessorsUnfinished',
-  AllPredecessorsSucceeded: 'PredecessorFailed',
-  CheckImportsHash: 'ImportsChanged',
-  CheckObservedGeneration: 'ChangedDuringJob',
-  ImportsSatisfied: 'ImportsNotSatisfied',
-});
-
-const eventReason = (reason: string): string =>
-  Object.hasOwn(happened, reason) ? (happened[reason] ?? reason) : reason;

@@ -62,7 +62,7 @@ describe('a reconcile of a deploy item', () => {
     b.host.edit('DeployItem', 'proj/web', { status: { phase: 'Failed', jobIDFinished: 'j1' } });
     await b.rest();
     expect(b.status().lastError).to.equal(undefined);
-    expect(b.events).to.deep.equal(['Warning Reconcile: processing of the deployitem was interrupted']);
+    expect(b.events).to.deep.equal(['Warning Interrupted: processing of the deployitem was interrupted']);
   });
 
   it('stores nothing when the process stops, so that the next process goes on', async () => {

@@ -169,7 +169,7 @@ describe('the report of a job', () => {
     await b.pass(60_000);
     expect(looks).to.have.length(1);
     expect(b.status().lastError).to.equal(undefined);
-    expect(b.events).to.deep.equal(['Warning Reconcile: processing of the deployitem was interrupted']);
+    expect(b.events).to.deep.equal(['Warning Interrupted: processing of the deployitem was interrupted']);
   });
 });
 

@@ -23,8 +23,9 @@ export function withNextJobHint(self: Inst, status: InstStatus): InstStatus {
 
 function howToStart({ metadata }: Inst): string {
   const { name, namespace = '' } = metadata;
-  const command = `kubectl annotate installation ${name} -n ${namespace} ${annotations.operation}=${operations.reconcile}`;
+  const command = `espalier installations reconcile ${name} -n ${namespace}`;
+  const otherwise = `, or annotate it with ${annotations.operation}=${operations.reconcile}`;
   const suspended = isSuspended(metadata) ? `, once ${annotations.suspended} is removed` : '';
   const what = isBeingDeleted(metadata) ? 'the deletion is not retried' : 'no other job starts';
-  return `${what} by itself, even when the cause is fixed; start one with: ${command}${suspended}`;
+  return `${what} by itself, even when the cause is fixed; start one with: ${command}${otherwise}${suspended}`;
 }

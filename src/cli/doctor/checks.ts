@@ -12,6 +12,7 @@ import { deletedBelowRoot, heldRequest } from './held-objects.ts';
 import { leftBehind } from './left-behind.ts';
 import { jobNotBegun, notTakenUp, phaseWithoutJob } from './jobs.ts';
 import { anotherDeployer } from './rivals.ts';
+import { selfCommand } from '../self-command.ts';
 
 interface Check {
   readonly name: string;
@@ -86,7 +87,7 @@ function orphanedExport({ installations, executions, data }: Findable): readonly
       object: nameOf(one),
       evidence: `its writer "${source}" does not exist, and it has no owner`,
       risk: 'installations that import it fail in their next job',
-      command: `kubectl delete ${(one.kind ?? '').toLowerCase()} ${one.metadata.name} -n ${one.metadata.namespace ?? ''}`,
+      command: `${selfCommand()} doctor -n ${one.metadata.namespace ?? ''} --fix --check orphaned-export`,
     };
   });
 }
@@ -110,7 +111,7 @@ function leftoverLock(all: Findable): readonly Finding[] {
       object: nameOf(lock),
       evidence: `it locks ${kind} "${locked}" for pod "${podName}", but no such object has its uid`,
       risk: 'none; a lock belongs to one object, which no longer exists',
-      command: `kubectl delete syncobject ${name} -n ${namespace}`,
+      command: `${selfCommand()} doctor -n ${namespace} --fix --check leftover-lock`,
     };
   });
 }

@@ -4,6 +4,7 @@ import { isBeingDeleted } from '../../api/job.ts';
 import type { Obj, View } from '../../runtime/types.ts';
 import type { Collected } from '../tree/collect.ts';
 import { nameOf, type Finding } from './findable.ts';
+import { selfCommand } from '../self-command.ts';
 
 /** What is compared, of a definition of ours or of the cluster. */
 export interface DefinitionLike {
@@ -35,7 +36,7 @@ export function outdatedDefinitions({
       object: `CustomResourceDefinition ${name}`,
       evidence,
       risk: 'none for stored objects; Landscaper accepts these definitions, and replaces them when it starts',
-      command: 'espalier crds | kubectl apply --server-side --force-conflicts -f -',
+      command: `${selfCommand()} crds | kubectl apply --server-side --force-conflicts -f -`,
     };
   });
 }
@@ -52,7 +53,7 @@ export function definitionsInDeletion(all: Definitions & Partial<Collected>): re
           object: `CustomResourceDefinition ${name}`,
           evidence: `it was deleted at ${deletionTimestamp}, which cannot be undone; objects of the kind are being deleted, and jobs wait because none can be created`,
           risk: 'starts a job of every root, which uninstalls what the deleted deploy items have installed; read docs/operating.md, "A definition was deleted", before',
-          command: 'espalier installations reconcile --all -A',
+          command: `${selfCommand()} installations reconcile --all -A`,
           affects: objectsOf(name, all).map(nameOf),
         },
   );

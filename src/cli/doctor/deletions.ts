@@ -4,6 +4,7 @@ import type { Obj, View } from '../../runtime/types.ts';
 import type { TreeObject } from '../tree/tree.ts';
 import { nameOf, objectsIn, someOf, type Findable, type Finding } from './findable.ts';
 import { rootFinder } from './roots.ts';
+import { selfCommand } from '../self-command.ts';
 
 const STUCK_MS = 10 * 60_000;
 
@@ -57,7 +58,7 @@ function findingFor(one: View<Obj>, below: readonly string[]): Finding {
         : 'none; the command only shows the object',
     command:
       one.kind === 'Installation'
-        ? `espalier installations force-delete ${name} -n ${namespace} --dry-run`
+        ? `${selfCommand()} installations force-delete ${name} -n ${namespace} --dry-run`
         : `kubectl describe ${(one.kind ?? '').toLowerCase()} ${name} -n ${namespace}`,
     affects: below,
   };

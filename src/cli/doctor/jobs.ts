@@ -7,6 +7,7 @@ import type { Obj, View } from '../../runtime/types.ts';
 import { notPickedUpIn } from './not-picked-up.ts';
 import { nameOf, objectsIn, someOf, type Findable, type Finding } from './findable.ts';
 import { rootFinder } from './roots.ts';
+import { selfCommand } from '../self-command.ts';
 
 /** No job runs, but the phase is one of a running job: no controller continues it. */
 export function phaseWithoutJob(all: Findable): readonly Finding[] {
@@ -18,7 +19,7 @@ export function phaseWithoutJob(all: Findable): readonly Finding[] {
       object: nameOf(one),
       evidence: `phase is "${one.status?.phase ?? ''}", but jobIDFinished equals jobID "${one.status?.jobID ?? ''}"`,
       risk: 'starts a job of the whole tree',
-      command: `espalier installations reconcile ${rootOf(one)} -n ${one.metadata.namespace ?? ''}`,
+      command: `${selfCommand()} installations reconcile ${rootOf(one)} -n ${one.metadata.namespace ?? ''}`,
     }));
 }
 
@@ -52,7 +53,7 @@ export function jobNotBegun(all: Findable): readonly Finding[] {
         `"${first.operation ?? ''}" was requested at ${first.since}, and no controller has begun it` +
         (others.length > 0 ? `; the same holds for ${someOf(others)}` : ''),
       risk: 'none; the command only shows the log. Check whether the controllers run, may write, and work on this namespace',
-      command: `espalier logs ${name} -n ${namespace} --since 10m`,
+      command: `${selfCommand()} logs ${name} -n ${namespace} --since 10m`,
       affects: others,
     },
   ];

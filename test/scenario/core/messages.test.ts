@@ -25,7 +25,7 @@ async function inspected(scene: Scene, name: string): Promise<string> {
 }
 
 const hint = (scene: Scene, name = 'shop'): string =>
-  `no other job starts by itself, even when the cause is fixed; start one with: kubectl annotate installation ${name} -n ${scene.ns} landscaper.gardener.cloud/operation=reconcile`;
+  `no other job starts by itself, even when the cause is fixed; start one with: espalier installations reconcile ${name} -n ${scene.ns}, or annotate it with landscaper.gardener.cloud/operation=reconcile`;
 const item = (target: object) => go(JSON.stringify({ deployItems: [{ ...mockItem('a'), target }] }), 'd');
 const nodes = { name: 'nodes', targets: ['one', 'two', 'three'] };
 const three = ['one', 'two', 'three'].map((name) => target(name));

@@ -6,6 +6,7 @@ import {
   outdatedDefinitions,
   type DefinitionLike,
 } from '../../../src/cli/doctor/definitions.ts';
+import { selfCommand } from '../../../src/cli/self-command.ts';
 
 const open = { 'x-kubernetes-preserve-unknown-fields': true };
 const text = { type: 'string' };
@@ -78,7 +79,7 @@ describe('espalier doctor: definition-in-deletion', () => {
       both([wanted], [leaving('things.example.io'), leaving('others.example.io')]),
     );
     expect(found.map(({ object, command }) => [object, command])).to.deep.equal([
-      ['CustomResourceDefinition things.example.io', 'espalier installations reconcile --all -A'],
+      ['CustomResourceDefinition things.example.io', `${selfCommand()} installations reconcile --all -A`],
     ]);
     expect(found[0]?.evidence).to.contain(deletionTimestamp);
   });

@@ -9,6 +9,7 @@ import type { Deployment } from '../../../src/runtime/core-kinds.ts';
 import type { LeaseObject } from '../../../src/runtime/manager/lease.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import { collected, execution, installation, item } from './given.ts';
+import { selfCommand } from '../../../src/cli/self-command.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 type Objects = Parameters<typeof collected>;
@@ -241,8 +242,16 @@ describe('espalier doctor', () => {
       labels: { 'landscaper.gardener.cloud/encompassed-by': 'app' },
     });
     const [finding] = diagnose(given([installation('app', { phase: 'Succeeded' }), child]));
-    expect(finding?.command).to.equal('espalier installations reconcile app -n proj');
+    expect(finding?.command).to.equal(`${selfCommand()} installations reconcile app -n proj`);
   });
+
+  for (const check of ['orphaned-export', 'leftover-lock'])
+    it(`${check}: recommends --fix, which reads the object again before it deletes it`, () => {
+      const [found] = cases[check] ?? [];
+      expect(diagnose(found ?? given([])).map(({ command }) => command)).to.deep.equal([
+        `${selfCommand()} doctor -n proj --fix --check ${check}`,
+      ]);
+    });
 
   const evidenceOf = (found: Findable, check: string): readonly string[] =>
     diagnose(found)

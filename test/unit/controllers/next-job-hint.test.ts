@@ -4,7 +4,8 @@ import { withNextJobHint } from '../../../controllers/installation/next-job-hint
 import type { Inst, InstStatus } from '../../../controllers/installation/related-objects.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
-const COMMAND = 'kubectl annotate installation web -n demo landscaper.gardener.cloud/operation=reconcile';
+const COMMAND =
+  'espalier installations reconcile web -n demo, or annotate it with landscaper.gardener.cloud/operation=reconcile';
 
 const failed: InstStatus = {
   phase: 'Failed',

@@ -2,12 +2,12 @@
 import { systemClock } from '../../../lib/clock.ts';
 import { systemRng } from '../../../lib/rng.ts';
 import { createCaches } from '../../../runtime/cache/cache.ts';
+import type { CertificateFiles } from '../../../runtime/certificate-files.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import { createClient } from '../../../runtime/transport/client.ts';
 import { connect } from '../../../runtime/transport/http.ts';
 import { readConfiguration } from '../../configuration/configuration.ts';
 import type { Allowances } from '../../console/in-cluster/allowances.ts';
-import type { CertificateFiles } from '../../console/in-cluster/certificate.ts';
 import { startInCluster } from '../../console/in-cluster/start.ts';
 import { UsageError } from '../../errors.ts';
 import { kubeconfigSource, type ClusterOptions } from '../../kubeconfig.ts';

@@ -2,13 +2,17 @@
 import { setMaxListeners } from 'node:events';
 import { Server as TlsServer } from 'node:tls';
 import type { Logger } from '../../../observability/log.ts';
+import {
+  followCertificateFiles,
+  readCertificateFiles,
+  type CertificateFiles,
+} from '../../../runtime/certificate-files.ts';
 import type { Cluster } from '../../cluster.ts';
 import { packageInfo } from '../../package.ts';
 import { readAssets } from '../assets.ts';
 import { watchSource } from '../model.ts';
 import { createServer, listen } from '../server.ts';
 import { allowedFor, type Allowances } from './allowances.ts';
-import { followCertificate, readCertificate, type CertificateFiles } from './certificate.ts';
 import type { OriginRules } from './origin.ts';
 import { tokenAccess } from './token-access.ts';
 import { clientsOf } from './viewer-client.ts';
@@ -33,14 +37,14 @@ interface RunningConsole {
 
 const MAX_CONNECTIONS = 1_000;
 
-/** @throws CommandError if the console is not built, a certificate is not usable, or the port is not available */
+/** @throws UnusableCertificate; CommandError if the console is not built, or the port is not available */
 export async function startInCluster(
   { caches, clock, self }: Pick<Cluster, 'caches' | 'clock' | 'self'>,
   { host, port, namespaces, rules, allowances, env, certificate: files }: InClusterOptions,
   log: Logger,
 ): Promise<RunningConsole> {
   const assets = readAssets();
-  const certificate = files && readCertificate(files);
+  const certificate = files && readCertificateFiles(files);
   const life = new AbortController();
   setMaxListeners(0, life.signal);
   try {
@@ -60,7 +64,7 @@ export async function startInCluster(
     const stopFollowing =
       files &&
       certificate &&
-      followCertificate(files, certificate, {
+      followCertificateFiles(files, certificate, {
         clock,
         log,
         use: (next) => {

@@ -125,7 +125,7 @@ export const labels = {
   set: `${ESPALIER_PREFIX}/set`,
   /** Job record: uid of its root. */
   rootUid: `${ESPALIER_PREFIX}/root-uid`,
-  /** `true` excludes an object from validation by the webhooks. */
+  /** `true` excludes an object from validation, if a user with the right to skip it has set the label. */
   skipValidation: `validation.${GROUP}/skip-validation`,
 } as const;
 

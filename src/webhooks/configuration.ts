@@ -37,14 +37,28 @@ export const clusterRoleKind: Kind = {
 };
 
 /**
+ * For whom the label that skips validation has an effect: `admins`, who have the right to do so, or `all`, as upstream.
+ */
+export type Skipping = 'admins' | 'all';
+
+/** With `all`, API servers do not send objects with the label. */
+const objectSelector = (skipping: Skipping): object =>
+  skipping === 'all'
+    ? { matchExpressions: [{ key: labels.skipValidation, operator: 'NotIn', values: [TRUE] }] }
+    : {};
+
+/**
  * @param caBundle PEM
- * @param owner an object of the cluster; Kubernetes deletes the configuration after it
+ * @param more.owner an object of the cluster; Kubernetes deletes the configuration after it
  */
 export const webhookConfiguration = (
   endpoint: Endpoint,
   resources: readonly ValidatedResource[],
   caBundle: string,
-  owner?: OwnerReference,
+  {
+    owner,
+    skipping = 'admins',
+  }: { readonly owner?: OwnerReference | undefined; readonly skipping?: Skipping | undefined } = {},
 ): WebhookConfiguration => ({
   apiVersion: `${configurationKind.group}/${configurationKind.version}`,
   kind: configurationKind.kind,
@@ -60,9 +74,7 @@ export const webhookConfiguration = (
         operations: ['CREATE', 'UPDATE'],
       },
     ],
-    objectSelector: {
-      matchExpressions: [{ key: labels.skipValidation, operator: 'NotIn', values: [TRUE] }],
-    },
+    objectSelector: objectSelector(skipping),
     failurePolicy: 'Fail',
     sideEffects: 'None',
     timeoutSeconds: TIMEOUT_SECONDS,

@@ -63,12 +63,15 @@ async function update(
   await client.send({ verb: 'merge', kind: configurationKind, key: CONFIGURATION_NAME, body });
 }
 
-/** Whether all wanted fields are present; there may be more. */
+/** Whether all wanted fields are present; there may be more, except in an empty object: an empty selector selects all. */
 function contains(present: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(present) || present.length !== wanted.length) return false;
     return wanted.every((each, i) => contains(present[i], each));
   }
   if (!isObject(wanted)) return present === wanted;
-  return isObject(present) && Object.entries(wanted).every(([key, value]) => contains(present[key], value));
+  if (!isObject(present)) return false;
+  const fields = Object.entries(wanted);
+  if (fields.length === 0) return Object.keys(present).length === 0;
+  return fields.every(([key, value]) => contains(present[key], value));
 }

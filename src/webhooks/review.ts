@@ -7,46 +7,61 @@ import {
   type Refusal,
   type ValidatedResource,
 } from '../api/validation/index.ts';
-import { isObject, ownField } from '../lib/objects.ts';
+import { isObject, ownField, type Fields } from '../lib/objects.ts';
 
 /** The request body is not an AdmissionReview. */
 export class InvalidReview extends Error {
   override readonly name = 'NoReview';
+  /** Of the response. */
+  readonly statusCode = 400;
 }
 
 interface Answer {
   readonly uid: string;
   readonly allowed: boolean;
-  readonly status?: { readonly code: number; readonly reason?: 'Forbidden'; readonly message: string };
+  readonly status?: {
+    readonly code: number;
+    readonly reason?: 'Forbidden' | 'ServiceUnavailable';
+    readonly message: string;
+  };
 }
 
 /** The reviewed object, for the log. */
-interface Reviewed {
+export interface Reviewed {
   readonly answer: Answer;
   readonly object: string;
 }
 
-/** @throws NoReview */
+/** @throws InvalidReview */
 export function review(
   resource: ValidatedResource,
   body: unknown,
   limits: InstallationLimits = defaultLimits,
 ): Reviewed {
-  const request = ownField(body, 'request');
-  const uid = ownField(request, 'uid');
-  if (!isObject(request) || typeof uid !== 'string') throw new InvalidReview('expected an AdmissionReview');
-  const { namespace = '', name = '' } = request;
-  const status = refusal(resource, request, limits);
-  return {
-    answer: { uid, allowed: status === undefined, ...(status && { status }) },
-    object: `${String(namespace)}/${String(name)}`,
-  };
+  const request = requestIn(body);
+  return reviewed(request, refusal(resource, request, limits));
 }
+
+/** @throws InvalidReview */
+export function requestIn(body: unknown): Fields {
+  const request = ownField(body, 'request');
+  if (!isObject(request) || typeof request['uid'] !== 'string')
+    throw new InvalidReview('expected an AdmissionReview');
+  return request;
+}
+
+/** The answer to a request; without a status, it is allowed. */
+export const reviewed = (request: Fields, status: Answer['status'] | undefined): Reviewed => ({
+  answer: { uid: String(request['uid']), allowed: status === undefined, ...(status && { status }) },
+  object: `${textOf(request['namespace'])}/${textOf(request['name'])}`,
+});
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Checks compressed deploy items in a worker process. */
 export type LargeItemsCheck = (namespace: string, packed: string) => Promise<Refusal | undefined>;
 
-/** Like `review`, but passes large lists of deploy items to `check`. @throws NoReview */
+/** Like `review`, but passes large lists of deploy items to `check`. @throws InvalidReview */
 export async function reviewLargeItems(
   resource: ValidatedResource,
   body: unknown,
@@ -62,12 +77,11 @@ export async function reviewLargeItems(
   if (!isPacked || isUnderDeletion(object) || !isLarge({ deployItemsCompressed: packed }, limits))
     return review(resource, body, limits);
   const rest = { ...object, spec: { ...spec, deployItemsCompressed: undefined } };
-  const reviewed = review(resource, { ...body, request: { ...request, object: rest } }, limits);
-  if (!reviewed.answer.allowed) return reviewed;
+  const first = review(resource, { ...body, request: { ...request, object: rest } }, limits);
+  if (!first.answer.allowed) return first;
   const namespace = ownField(request, 'namespace');
   const refused = await check(typeof namespace === 'string' ? namespace : '', packed);
-  if (!refused) return reviewed;
-  return { ...reviewed, answer: { ...reviewed.answer, allowed: false, status: statusOf(refused) } };
+  return refused ? reviewed(request, statusOf(refused)) : first;
 }
 
 function isLarge(
@@ -105,5 +119,5 @@ const statusOf = ({ kind, message }: Refusal): NonNullable<Answer['status']> =>
   kind === 'unreadable' ? { code: 400, message } : { code: 403, reason: 'Forbidden', message };
 
 /** An object under deletion is not validated, because its finalizers must be removable even if it is invalid. */
-const isUnderDeletion = (object: unknown): boolean =>
+export const isUnderDeletion = (object: unknown): boolean =>
   ownField(ownField(object, 'metadata'), 'deletionTimestamp') !== undefined;

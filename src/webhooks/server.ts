@@ -9,16 +9,18 @@ import { systemClock } from '../lib/clock.ts';
 import { ServerConnections } from '../lib/server-connections.ts';
 import type { Logger } from '../observability/log.ts';
 import { webhookPath } from './configuration.ts';
+import type { MaySkip } from './skip-rights.ts';
+import { reviewLabelled, type Check } from './skipping.ts';
 import { InvalidReview, review, reviewLargeItems, reviewBody, type LargeItemsCheck } from './review.ts';
 
-interface Identity {
+export interface Identity {
   /** PEM. */
   readonly key: string;
   /** PEM. */
   readonly certificate: string;
 }
 
-interface WebhookServer {
+export interface WebhookServer {
   readonly port: number;
   /** Uses the certificate for new connections; open connections are not affected. */
   useIdentity(identity: Identity): void;
@@ -53,13 +55,17 @@ export async function startWebhookServer(options: {
   readonly limits?: InstallationLimits | undefined;
   /** Default: in this thread. */
   readonly checkLargeItems?: LargeItemsCheck | undefined;
+  /** Who may skip the validation with the label; default: API servers send no objects with the label. */
+  readonly maySkip?: MaySkip | undefined;
   readonly log: Logger;
 }): Promise<WebhookServer> {
-  const { host, identity, resources, limits, checkLargeItems, log } = options;
-  const validate = (resource: ValidatedResource, body: unknown) =>
+  const { host, identity, resources, limits, checkLargeItems, maySkip, log } = options;
+  const check: Check = (resource, body) =>
     checkLargeItems
       ? reviewLargeItems(resource, body, limits, checkLargeItems)
       : review(resource, body, limits);
+  const validate: Check = (resource, body) =>
+    maySkip ? reviewLabelled(resource, body, { maySkip, check, log }) : check(resource, body);
   const server = fastify({
     logger: false,
     // Only idle connections: requests that were received are answered.
@@ -83,7 +89,6 @@ export async function startWebhookServer(options: {
     });
   }
   server.setErrorHandler((error, _, reply) => {
-    if (error instanceof InvalidReview) return reply.code(400).send({ message: error.message });
     const { statusCode = 500, message } = error as { statusCode?: number; message?: string };
     if (statusCode >= 500) log.error({ err: error }, 'handling a request failed');
     return reply.code(statusCode).send({ message });

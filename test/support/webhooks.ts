@@ -12,6 +12,7 @@ import {
   CERTIFICATES_SECRET,
   CONFIGURATION_NAME,
   configurationKind,
+  type Skipping,
   type WebhookConfiguration,
 } from '../../src/webhooks/configuration.ts';
 import { startWebhooks, type Webhooks } from '../../src/webhooks/index.ts';
@@ -28,6 +29,8 @@ export interface HookOptions {
   readonly install?: boolean;
   /** The ClusterRole that owns the configuration. */
   readonly ownerRole?: string;
+  readonly certificateFolder?: string;
+  readonly skipping?: Skipping;
   /** The webhooks as registered with the API server. */
   readonly hostname?: string;
   /** The same in full. */
@@ -43,6 +46,8 @@ export const serveWebhooks = (options: HookOptions): Promise<Webhooks> => {
     resources,
     install,
     ...(options.ownerRole !== undefined && { ownerRole: options.ownerRole }),
+    ...(options.certificateFolder !== undefined && { certificateFolder: options.certificateFolder }),
+    ...(options.skipping && { skipping: options.skipping }),
     port,
     drainMs,
     log: silentLogger,

@@ -161,6 +161,21 @@ the image of this release, unless the configuration says otherwise. Empty if all
 {{- end }}
 {{- end }}
 
+{{/* "true" if the pods of the webhooks create the certificates and the configuration. */}}
+{{- define "espalier.ownCertificates" -}}
+{{- if and .Values.webhooks.enabled (eq .Values.webhooks.certificates.source "self") }}true{{ end }}
+{{- end }}
+
+{{/* The Secret with the certificate of the webhooks, if the pods do not create it. */}}
+{{- define "espalier.webhooksSecret" -}}
+{{- $certificates := .Values.webhooks.certificates -}}
+{{ eq $certificates.source "secret" | ternary $certificates.secret "espalier-webhooks-tls" }}
+{{- end }}
+
+{{- define "espalier.webhooksTlsFolder" -}}
+/etc/espalier-webhooks-tls
+{{- end }}
+
 {{/* The PodDisruptionBudget of a component. */}}
 {{- define "espalier.podDisruptionBudget" -}}
 apiVersion: policy/v1
@@ -184,7 +199,7 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $isCluster | ternary "ClusterRole" "Role" }}
-  name: {{ include "espalier.name" . }}
+  name: {{ .name | default (include "espalier.name" .) }}
 subjects:
   - kind: ServiceAccount
     name: {{ include "espalier.name" . }}

@@ -92,6 +92,11 @@ volumes:
       secretName: {{ . }}
   {{- end }}
   {{- end }}
+  {{- if and (eq .component "webhooks") (not (include "espalier.ownCertificates" .root)) }}
+  - name: webhooks-tls
+    secret:
+      secretName: {{ include "espalier.webhooksSecret" .root }}
+  {{- end }}
   {{- with $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -159,6 +164,11 @@ volumeMounts:
     mountPath: {{ include "espalier.registriesFolder" $ }}/{{ . }}
     readOnly: true
   {{- end }}
+  {{- end }}
+  {{- if and (eq .component "webhooks") (not (include "espalier.ownCertificates" .root)) }}
+  - name: webhooks-tls
+    mountPath: {{ include "espalier.webhooksTlsFolder" .root }}
+    readOnly: true
   {{- end }}
   {{- with $values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}

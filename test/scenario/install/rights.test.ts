@@ -26,6 +26,7 @@ import { connect } from '../../../src/runtime/transport/http.ts';
 import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
 import { startWebhooks } from '../../../src/webhooks/index.ts';
+import { skipRights } from '../../../src/webhooks/skip-rights.ts';
 import { shell } from '../../support/containers.ts';
 import { allRights, type Right } from '../../support/product-chart.ts';
 import { Kubelet } from '../../support/kubelet.ts';
@@ -261,6 +262,9 @@ describe('the rights of an installed Espalier', function () {
     await serve('espalier-webhooks', ['targets']);
     await serve('another-name', ['targets']);
     await serve('espalier-webhooks', []);
+    const user = { username: 'alice', groups: ['system:authenticated'] };
+    const question = { resource: 'targets', namespace: PLACE, name: 'self' } as const;
+    expect(await skipRights({ client, clock })(user, question)).to.equal(false);
     await client.close();
     expect(refused()).to.deep.equal([]);
   });

@@ -3,9 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
+  certificateKind,
+  configurationKind,
   crdKind,
+  issuerKind,
   kindOf,
   prometheusRuleKind,
+  secretKind,
   serviceMonitorKind,
 } from '../../../src/cli/commands/install/kinds.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
@@ -24,6 +28,7 @@ import { fakeTerminal } from '../../unit/cli/terminal.ts';
 
 const full = join(productChartFolder, 'ci/full-values.yaml');
 const IMAGE = 'registry.example.org/espalier:0.1.0';
+const CA = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString('base64');
 
 describe('install with values of the chart', function () {
   this.timeout(120_000);
@@ -71,6 +76,11 @@ describe('install with values of the chart', function () {
     const rules = await run('install', '--values', full);
     expect(rules.errors).to.contain('the cluster does not know PrometheusRules; install the Prometheus');
     await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(prometheusRuleKind) });
+    const certificates = await run('install', '--values', full);
+    expect(certificates.errors).to.contain(
+      'the cluster does not know Certificates; install cert-manager, or set webhooks.certificates.source to self',
+    );
+    await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(certificateKind) });
     const created = linesOf(await succeeds('install', '--values', full), 'created');
     expect(created).to.include.members([
       'ServiceMonitor ls-system/espalier',
@@ -80,6 +90,8 @@ describe('install with values of the chart', function () {
       'Role pods/espalier',
       'Role health/espalier',
       'Deployment ls-system/espalier-webhooks',
+      'Certificate ls-system/espalier-webhooks',
+      'ValidatingWebhookConfiguration espalier-webhooks',
     ]);
     expect(await succeeds('install', '--values', full)).to.contain('Nothing to change.');
 
@@ -112,7 +124,68 @@ describe('install with values of the chart', function () {
       'ConfigMap ls-system/espalier-dashboard-landscapes',
       'Service ls-system/espalier',
     ]);
+    const position = (words: string): number => removed.indexOf(words);
+    expect(position('ValidatingWebhookConfiguration espalier-webhooks'))
+      .to.be.greaterThan(-1)
+      .and.lessThan(position('Deployment ls-system/espalier-webhooks'));
     expect(await succeeds('uninstall', '--yes')).to.contain('Espalier is not installed');
+  });
+
+  it('changes the source of the certificates, and removes what another source needed', async () => {
+    await client.send<Obj>({ verb: 'create', kind: crdKind, object: crdOf(issuerKind) });
+    const install = async (source: string) => {
+      const set = `webhooks.certificates.source=${source}`;
+      return succeeds('install', '-A', '--image', IMAGE, '--webhooks', '--set', set);
+    };
+    await install('self');
+    const managed = await install('cert-manager');
+    expect(linesOf(managed, 'removed')).to.have.members([
+      'ClusterRole espalier-webhooks',
+      'ClusterRoleBinding espalier-webhooks',
+      'Role ls-system/espalier-webhooks',
+      'RoleBinding ls-system/espalier-webhooks',
+    ]);
+    // As cert-manager does: it adds the authority, and writes the secret with the labels of the template.
+    const { webhooks = [] } = await client.get(configurationKind, 'espalier-webhooks');
+    const hooks = (webhooks as readonly { readonly clientConfig: object }[]).map((hook) => ({
+      ...hook,
+      clientConfig: { ...hook.clientConfig, caBundle: CA },
+    }));
+    const injected = { verb: 'merge', kind: configurationKind, key: 'espalier-webhooks' } as const;
+    await client.send({ ...injected, body: { webhooks: hooks } });
+    const certificate = await client.get<Obj & { readonly spec?: Fields }>(
+      certificateKind,
+      'ls-system/espalier-webhooks',
+    );
+    const { secretName, secretTemplate } = certificate.spec ?? {};
+    const metadata = { ...(secretTemplate as object), name: String(secretName), namespace: 'ls-system' };
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata };
+    await client.send({ verb: 'create', kind: secretKind, object });
+    expect(await install('cert-manager')).to.contain('Nothing to change.');
+    const kept = await client.get(configurationKind, 'espalier-webhooks');
+    expect(JSON.stringify(kept.webhooks)).to.contain(CA);
+
+    const removed = linesOf(await succeeds('uninstall', '--yes'), 'removed');
+    expect(removed[0]).to.equal('ValidatingWebhookConfiguration espalier-webhooks');
+    expect(removed).to.include.members([
+      'Certificate ls-system/espalier-webhooks-ca',
+      'Issuer ls-system/espalier-webhooks-ca',
+      'Secret ls-system/espalier-webhooks-tls',
+    ]);
+    const order = removed.filter((line) => line.includes(' ls-system/espalier-webhooks'));
+    expect(order.indexOf('Certificate ls-system/espalier-webhooks')).to.be.lessThan(
+      order.indexOf('Secret ls-system/espalier-webhooks-tls'),
+    );
+
+    await install('cert-manager');
+    expect(linesOf(await install('self'), 'removed')).to.have.members([
+      'ValidatingWebhookConfiguration espalier-webhooks',
+      ...['espalier-webhooks', 'espalier-webhooks-ca'].flatMap((name) => [
+        `Certificate ls-system/${name}`,
+        `Issuer ls-system/${name}`,
+      ]),
+    ]);
+    await succeeds('uninstall', '--yes');
   });
 
   it('leaves alone what another tool has applied from the chart', async () => {

@@ -190,12 +190,8 @@ describe('the webhook server', () => {
 
 describe('the configuration of the webhooks', () => {
   const endpoint = { url: new URL('https://127.0.0.1:9443') };
-  const wanted = webhookConfiguration(endpoint, ['installations'], 'pem', {
-    apiVersion: 'v1',
-    kind: 'ClusterRole',
-    name: 'r',
-    uid: 'u',
-  });
+  const owner = { apiVersion: 'v1', kind: 'ClusterRole', name: 'r', uid: 'u' };
+  const wanted = webhookConfiguration(endpoint, ['installations'], 'pem', { owner });
   let cluster: FakeCluster;
   beforeEach(() => {
     cluster = new FakeCluster();
@@ -207,6 +203,17 @@ describe('the configuration of the webhooks', () => {
   const refuse = (verb: string, refusal: Error) => {
     cluster.fault = (request) => (request.verb === verb ? refusal : undefined);
   };
+
+  it('is updated if it still has the selector of an earlier version, and not if the server adds fields', async () => {
+    const earlier = webhookConfiguration(endpoint, ['installations'], 'pem', { owner, skipping: 'all' });
+    cluster.put(configurationKind, earlier);
+    expect([await install(), await install()]).to.deep.equal([true, false]);
+    const [hook] = cluster.read(configurationKind, CONFIGURATION_NAME)?.webhooks ?? [];
+    expect(hook).to.have.property('objectSelector').that.deep.equals({});
+    const webhooks = [{ ...hook, matchPolicy: 'Equivalent', namespaceSelector: {} }];
+    cluster.edit(configurationKind, CONFIGURATION_NAME, { webhooks });
+    expect(await install()).to.equal(false);
+  });
 
   it('is created, and not written again', async () => {
     expect([await install(), await install()]).to.deep.equal([true, false]);

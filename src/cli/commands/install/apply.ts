@@ -10,12 +10,15 @@ import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
 import { CommandError } from '../../errors.ts';
 import { changedFields } from './changes.ts';
 import {
+  certificateKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   configMapKind,
+  configurationKind,
   crdKind,
   deploymentKind,
   disruptionBudgetKind,
+  issuerKind,
   kindOf,
   namespaceKind,
   networkPolicyKind,
@@ -64,7 +67,7 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
   const { client } = ports;
   const wanted = productObjects(settings);
   await checkHome(client, settings.namespace);
-  await checkPrometheusOperator(client, wanted);
+  await checkForeignKinds(client, wanted);
   const present = await Promise.all(
     wanted.map((object) => getIfThere(client, kindOf(object), keyOf(object))),
   );
@@ -105,20 +108,20 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   );
 }
 
-/** Kinds of the Prometheus Operator, each with the value that enables it. */
-const operatorKinds = [
-  [serviceMonitorKind, 'serviceMonitor.enabled'],
-  [prometheusRuleKind, 'prometheusRule.enabled'],
+/** Kinds of other products, each with the product and the value that makes the chart create such objects. */
+const foreignKinds = [
+  [serviceMonitorKind, 'the Prometheus Operator', 'serviceMonitor.enabled to false'],
+  [prometheusRuleKind, 'the Prometheus Operator', 'prometheusRule.enabled to false'],
+  [issuerKind, 'cert-manager', 'webhooks.certificates.source to self or secret'],
+  [certificateKind, 'cert-manager', 'webhooks.certificates.source to self or secret'],
 ] as const;
 
-/** @throws CommandError if an object of the Prometheus Operator is requested and the cluster does not know its kind */
-async function checkPrometheusOperator(client: Client, wanted: readonly Obj[]): Promise<void> {
-  for (const [{ group, plural, kind }, value] of operatorKinds) {
+/** @throws CommandError if an object of another product is requested and the cluster does not know its kind */
+async function checkForeignKinds(client: Client, wanted: readonly Obj[]): Promise<void> {
+  for (const [{ group, plural, kind }, product, value] of foreignKinds) {
     if (!wanted.some((object) => object.kind === kind)) continue;
     if (await getIfThere(client, crdKind, `${plural}.${group}`)) continue;
-    throw new CommandError(
-      `the cluster does not know ${kind}s; install the Prometheus Operator, or set ${value} to false`,
-    );
+    throw new CommandError(`the cluster does not know ${kind}s; install ${product}, or set ${value}`);
   }
 }
 
@@ -166,6 +169,7 @@ const rightsKinds = [roleBindingKind, roleKind, clusterRoleBindingKind, clusterR
 
 /** Kinds of objects that exist only for some values. */
 const optionalKinds: readonly Kind[] = [
+  configurationKind,
   ...rightsKinds,
   configMapKind,
   disruptionBudgetKind,
@@ -173,6 +177,8 @@ const optionalKinds: readonly Kind[] = [
   serviceMonitorKind,
   prometheusRuleKind,
   serviceKind,
+  certificateKind,
+  issuerKind,
 ];
 
 /** Deletes objects of an earlier call that this call does not need. */

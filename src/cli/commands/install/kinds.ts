@@ -38,6 +38,9 @@ export const disruptionBudgetKind = kind('policy', 'PodDisruptionBudget', 'poddi
 /** Kinds of the Prometheus Operator; the cluster may not serve them. */
 export const serviceMonitorKind = kind('monitoring.coreos.com', 'ServiceMonitor', 'servicemonitors');
 export const prometheusRuleKind = kind('monitoring.coreos.com', 'PrometheusRule', 'prometheusrules');
+/** Kinds of cert-manager; the cluster may not serve them. */
+export const issuerKind = kind('cert-manager.io', 'Issuer', 'issuers');
+export const certificateKind = kind('cert-manager.io', 'Certificate', 'certificates');
 export const roleKind = kind(RBAC, 'Role', 'roles');
 export const roleBindingKind = kind<Binding>(RBAC, 'RoleBinding', 'rolebindings');
 export const clusterRoleKind = kind(RBAC, 'ClusterRole', 'clusterroles', false);
@@ -58,6 +61,9 @@ const all: readonly Kind[] = [
   disruptionBudgetKind,
   serviceMonitorKind,
   prometheusRuleKind,
+  issuerKind,
+  certificateKind,
+  configurationKind,
 ];
 
 export function kindOf(object: Obj): Kind {

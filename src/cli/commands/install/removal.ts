@@ -13,6 +13,7 @@ import type { Client, Kind, Obj, View } from '../../../runtime/types.ts';
 import { CERTIFICATES_SECRET, CONFIGURATION_NAME } from '../../../webhooks/configuration.ts';
 import { CommandError } from '../../errors.ts';
 import {
+  certificateKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   configMapKind,
@@ -20,6 +21,7 @@ import {
   crdKind,
   deploymentKind,
   disruptionBudgetKind,
+  issuerKind,
   leaseKind,
   networkPolicyKind,
   podKind,
@@ -67,6 +69,8 @@ const inNamespace: readonly Kind[] = [
   serviceKind,
   configMapKind,
   disruptionBudgetKind,
+  certificateKind,
+  issuerKind,
 ];
 const rights: readonly Kind[] = [
   ...([roleBindingKind, roleKind, clusterRoleBindingKind, clusterRoleKind] as const),
@@ -90,6 +94,8 @@ export async function partsOf(
     if (configuration && isOurConfiguration(configuration, namespace)) {
       found.push({ kind: configurationKind, key: CONFIGURATION_NAME });
     }
+    // With certificates of another source, the chart contains the configuration.
+    append(found, await all(configurationKind, { labels }));
   }
   for (const kind of inNamespace) append(found, await all(kind, { namespace, labels }));
   if (component === 'webhooks') {
@@ -97,6 +103,8 @@ export async function partsOf(
     // Without our webhooks, the certificates belong to another owner.
     if (found.length > 0 && (await getIfThere(client, secretKind, key)))
       found.push({ kind: secretKind, key });
+    // Those that cert-manager has written; after their Certificates, or it would write them again.
+    append(found, await all(secretKind, { namespace, labels }));
   } else if (component === 'controllers') {
     append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
   }

@@ -1,5 +1,5 @@
 /** Commands that run servers: start, webhooks, dev, apiserver, demo. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { DemoOptions } from './demo.ts';
 import type { DevOptions } from './dev.ts';
 import type { ApiServerCommandOptions } from './apiserver.ts';
@@ -125,6 +125,27 @@ function addStart(program: Command, terminal: Terminal): void {
   addLogOptions(start);
 }
 
+const webhooksExamples = examples([
+  ['espalier webhooks --webhook-service ls-system/landscaper-webhooks', 'in a pod, behind a Service'],
+  ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'outside the cluster'],
+  [
+    'espalier webhooks --webhook-service ls-system/landscaper-webhooks --cert-dir /etc/tls',
+    'with a certificate of cert-manager',
+  ],
+  [
+    'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
+    'remove the webhooks from the API server',
+  ],
+]);
+
+const skipValidationOption = (): Option =>
+  new Option(
+    '--skip-validation <users>',
+    'for whom the label skip-validation has an effect: admins, with permission for this verb, or all, as in Landscaper',
+  )
+    .choices(['admins', 'all'])
+    .default('admins');
+
 function addWebhooks(program: Command, terminal: Terminal): void {
   const webhooks = program
     .command('webhooks')
@@ -153,22 +174,18 @@ function addWebhooks(program: Command, terminal: Terminal): void {
       list,
     )
     .option('--config <file>', 'configuration, a LandscaperConfiguration: its limits apply here too')
+    .addOption(skipValidationOption())
     .option('--no-install', 'do not write the ValidatingWebhookConfiguration')
+    .option(
+      '--cert-dir <folder>',
+      'serve the certificate tls.crt with the key tls.key in this folder, and follow their changes; then the server writes ' +
+        'neither the secret nor the ValidatingWebhookConfiguration',
+    )
     .option(
       '--owner-role <name>',
       'ClusterRole that owns the ValidatingWebhookConfiguration, so that Kubernetes deletes both together',
     )
-    .addHelpText(
-      'after',
-      examples([
-        ['espalier webhooks --webhook-service ls-system/landscaper-webhooks', 'in a pod, behind a Service'],
-        ['espalier webhooks --webhook-url https://10.0.0.5:9443 --cert-ns ls-system', 'outside the cluster'],
-        [
-          'espalier webhooks --webhook-url https://10.0.0.5:9443 --disable-webhooks all',
-          'remove the webhooks from the API server',
-        ],
-      ]),
-    )
+    .addHelpText('after', webhooksExamples)
     .action(async (options: WebhooksCommandOptions) => {
       const { webhooks: run } = await import('./webhooks.ts');
       await run(options, terminal);

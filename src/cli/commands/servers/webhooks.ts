@@ -10,6 +10,7 @@ import { createClient } from '../../../runtime/transport/client.ts';
 import { connect } from '../../../runtime/transport/http.ts';
 import type { Endpoint } from '../../../runtime/webhooks/endpoint.ts';
 import type { LargeItemsCheck } from '../../../webhooks/review.ts';
+import type { Skipping } from '../../../webhooks/configuration.ts';
 import { startWebhooks } from '../../../webhooks/index.ts';
 import { defaults, readConfiguration } from '../../configuration/configuration.ts';
 import { UsageError } from '../../errors.ts';
@@ -29,6 +30,8 @@ export interface WebhooksCommandOptions extends ClusterOptions, LogOptions {
   readonly disableWebhooks?: readonly string[];
   readonly config?: string;
   readonly ownerRole?: string;
+  readonly certDir?: string;
+  readonly skipValidation?: Skipping;
   /** false with --no-install. */
   readonly install: boolean;
 }
@@ -42,6 +45,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
   applyVerbosity(terminal, options);
   const log = loggerFor(options, { level: 'info' });
   const endpoint = endpointOf(options);
+  refuseWithFolder(options);
   const resources = enabled(options.disableWebhooks ?? []);
   const kubeconfig = kubeconfigSource(options, terminal.env);
   const { limits, templating } =
@@ -55,7 +59,7 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
     const client = createClient(connection);
     const runners = workerRunners({ clock, ...templating, workers: 1 });
     try {
-      const { host, port, install, certNs, webhookService, ownerRole } = options;
+      const { host, port, install, certNs, webhookService, ownerRole, certDir, skipValidation } = options;
       const certNamespace = certNs ?? webhookService?.namespace ?? connection.namespace;
       const server = await startWebhooks({
         client,
@@ -68,6 +72,8 @@ export async function webhooks(options: WebhooksCommandOptions, terminal: Termin
         resources,
         install,
         ...(ownerRole !== undefined && { ownerRole }),
+        ...(certDir !== undefined && { certificateFolder: certDir }),
+        ...(skipValidation && { skipping: skipValidation }),
         limits,
         checkLargeItems: checkIn(runners.of, limits),
         drainMs: webhookService ? DRAIN_MS : 0,
@@ -107,6 +113,21 @@ export function endpointOf(
   if (webhookUrl && !webhookService) return { url: webhookUrl };
   throw new UsageError(
     `the address of the webhooks is ${webhookUrl ? 'ambiguous' : 'missing'}; give ${webhookUrl ? 'only one' : 'one'} of --webhook-service NAMESPACE/NAME and --webhook-url URL`,
+  );
+}
+
+/** @throws UsageError if an option needs the objects that the server does not write with --cert-dir */
+export function refuseWithFolder({
+  certDir,
+  certNs,
+  ownerRole,
+}: Pick<WebhooksCommandOptions, 'certDir' | 'certNs' | 'ownerRole'>): void {
+  const given = [certNs !== undefined && '--cert-ns', ownerRole !== undefined && '--owner-role'].filter(
+    Boolean,
+  );
+  if (certDir === undefined || given.length === 0) return;
+  throw new UsageError(
+    `${given.join(', ')}: not with --cert-dir, with which the server writes neither the secret nor the ValidatingWebhookConfiguration; remove ${given.length === 1 ? 'the option' : 'the options'}, or --cert-dir`,
   );
 }
 

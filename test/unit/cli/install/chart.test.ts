@@ -248,8 +248,15 @@ describe('the schema of the values', () => {
 
   it('lists the values that values.yaml has, and full-values.yaml changes them', () => {
     const defaults = yamlOf('values.yaml');
-    // Helm adds `global`; `espalier install` sets `managedBy`; a ConfigMap and a Secret exclude each other.
-    const exceptions = ['.global', '.managedBy', '.caBundle.secret'];
+    // Helm adds `global`; `espalier install` sets `managedBy`; a ConfigMap and a Secret, and the sources of certificates,
+    // exclude each other.
+    const exceptions = [
+      '.global',
+      '.managedBy',
+      '.caBundle.secret',
+      '.webhooks.certificates.secret',
+      '.webhooks.certificates.caBundle',
+    ];
     const paths = pathsOf(schema).filter((path) => !exceptions.includes(path));
     for (const path of paths) {
       expect(valueAt(defaults, path), path).not.to.equal(undefined);
@@ -283,6 +290,11 @@ describe('the schema of the values', () => {
     ['prometheusRule.labels.a=1', '/prometheusRule/labels/a'],
     ['dashboards.label=x', '/dashboards'],
     ['webhooks.enabled=yes', '/webhooks/enabled'],
+    ['webhooks.certificates.source=vault', '/webhooks/certificates/source'],
+    ['webhooks.certificates.caBundle=ca.crt', '/webhooks/certificates/caBundle'],
+    ['webhooks.certificates.issuer.kind=clusterIssuer', '/webhooks/certificates/issuer/kind'],
+    ['webhooks.certificates.secret=A_B', '/webhooks/certificates/secret'],
+    ['webhooks.skipValidation=none', '/webhooks/skipValidation'],
     ['networkPolicy.metricsFrom={A_B}', '/networkPolicy/metricsFrom/0'],
     ['podDisruptionBudget.maxUnavailable=0', '/podDisruptionBudget/maxUnavailable'],
     ['networkPolicy.egress.except={10.0.0.1}', '/networkPolicy/egress/except/0'],

@@ -130,8 +130,8 @@ async function record(
   const { replaced } = planOf(present, settings, clock.wall(), true);
   const kind = jobRecordKind;
   await (replaced
-    ? write({ verb: 'replace', kind, object: replacement(replaced, next), lock: true }, signal)
-    : write({ verb: 'create', kind, object: next, lock: true }, signal));
+    ? write({ verb: 'replace', kind, object: replacement(replaced, next) }, signal)
+    : write({ verb: 'create', kind, object: next }, signal));
 }
 
 const endOf = ({ status }: View<Installation>): string => status?.jobIDFinished ?? '';

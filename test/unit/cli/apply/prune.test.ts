@@ -131,7 +131,12 @@ describe('pruning a set', () => {
     };
     cluster.put({ ...make('Job', 'a'), apiVersion: 'batch/v1' });
     cluster.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', ...SET } });
+    cluster.takeRequests();
     expect(await titles([planned(job, 'b'), planned(namespace, 'b')])).to.deep.equal(['job/a']);
+    // A server lists cluster-scoped objects whatever the namespace of the request.
+    const requests = cluster.takeRequests();
+    expect(requests).to.include('list Job app');
+    expect(requests.filter((request) => request.includes('Namespace'))).to.deep.equal([]);
   });
 
   it('deletes installations first, and nothing that they may need before they are gone', async () => {

@@ -7,6 +7,7 @@ import { SECRET } from '../../../../deployers/container/kinds.ts';
 import { itemOf, labelsOf, podPrefix } from '../../../../deployers/container/names.ts';
 import { secretFor, targetFile } from '../../../../deployers/container/objects.ts';
 import { reserveNames } from '../../../../deployers/container/reserve-names.ts';
+import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
 import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
@@ -65,6 +66,54 @@ describe('an object that an item needs', () => {
     const refused = error(403, 'Forbidden');
     overtaken('apply', refused, () => cluster.put(secret()));
     expect(await caught(put(place(), WEB, SECRET, secret()))).to.equal(refused);
+  });
+
+  it('is created only if there is none, and changed only if it is the one that was read', async () => {
+    const identities: object[] = [];
+    const send = cluster.send.bind(cluster);
+    cluster.send = (write) => {
+      if (write.verb === 'apply') {
+        const { uid, resourceVersion } = write.object.metadata;
+        identities.push({ uid, resourceVersion });
+      }
+      return send(write);
+    };
+    await put(place(), WEB, SECRET, secret());
+    // No object has this version, so the API server refuses an apply to an object that appeared meanwhile.
+    expect(identities.splice(0)).to.deep.equal([{ uid: undefined, resourceVersion: '1' }]);
+    const uid = cluster.find('Secret', 'proj/x')?.metadata.uid;
+    await put(place(), WEB, SECRET, secret(WEB, 'newer'));
+    expect(identities).to.deep.equal([{ uid, resourceVersion: undefined }]);
+  });
+
+  it('is not written again if it is as this deployer has applied it', async () => {
+    const { labels = {} } = secret().metadata;
+    const named = (values: object) => Object.fromEntries(Object.keys(values).map((key) => [`f:${key}`, {}]));
+    const fieldsV1 = {
+      'f:data': named(secret().data ?? {}),
+      'f:metadata': {
+        'f:labels': named(labels),
+        'f:annotations': named(secret().metadata.annotations ?? {}),
+      },
+      'f:type': {},
+    };
+    const manager = { manager: `container.deployer.${LS}`, operation: 'Apply', fieldsV1 };
+    cluster.put({ ...secret(), metadata: { ...secret().metadata, managedFields: [manager] } });
+    cluster.takeRequests();
+    await put(place(), WEB, SECRET, secret());
+    expect(cluster.takeRequests()).to.deep.equal(['get Secret proj/x']);
+    await put(place(), WEB, SECRET, secret(WEB, 'newer'));
+    expect(cluster.takeRequests()).to.include('apply Secret proj/x');
+  });
+
+  it('is not found in that of a user, whether that was there before or appears meanwhile', async () => {
+    const theirs = { ...secret(WEB, 'theirs'), metadata: { name: 'x', namespace: NAMESPACE } };
+    overtaken('create', error(409, 'AlreadyExists'), () => cluster.put(theirs));
+    for (let i = 0; i < 2; i++)
+      expect(await caught(createOrFind(place(), WEB, SECRET, secret())))
+        .to.be.instanceOf(ConfigurationError)
+        .with.property('message')
+        .that.contains('secret proj/x');
   });
 
   it('is found if another attempt creates it meanwhile, and otherwise the refusal counts', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { annotations, keys } from '../../../../deployers/container/contract.ts';
 import { containerDeployer, defaultSettings } from '../../../../deployers/container/index.ts';
 import { labelsOf } from '../../../../deployers/container/names.ts';
+import { failAt } from '../../../../deployers/sdk/timeout.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import { podSucceeded, terminated } from '../../../support/containers.ts';
 import { Bench, containerConfig, LS, type ItemOptions } from '../bench.ts';
@@ -156,6 +157,22 @@ describe('the preparation of a run', () => {
     expect(pods()).to.deep.equal([]);
   });
 
+  it('deletes nothing without the run of a deletion when the time is over', async () => {
+    const step = 'container deployer: start delete';
+    bench = new Bench((client) => containerDeployer({ client, settings }), { timeouts: failAt(step) });
+    give();
+    await bench.kick('j1');
+    await report(podSucceeded);
+    bench.host.edit('DeployItem', 'proj/web', {
+      metadata: { annotations: { [`container.deployer.${LS}/force-cleanup`]: 'true' } },
+    });
+    await bench.delete();
+    await bench.kick('j2');
+    expect(bench.status()).to.include({ phase: 'DeleteFailed', jobIDFinished: 'j2' });
+    expect(problem()).to.contain(step);
+    expect(bench.host.names('Secret')).to.not.deep.equal([]);
+  });
+
   it('ends the job of a configuration that fits into no secret', async () => {
     give({ importValues: { text: 'x'.repeat(2 ** 20) } });
     await bench.kick('j1');
@@ -237,30 +254,44 @@ describe('the preparation of a run', () => {
     expect(JSON.stringify(bench.host.find('Pod', pods()[0] ?? ''))).to.contain('proj-web-ocmconfig');
   });
 
+  const snapshot = (name: string, second: number): void => {
+    bench.host.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name,
+        namespace: NAMESPACE,
+        creationTimestamp: `2026-01-01T00:00:0${String(second)}Z`,
+        labels: {
+          ...labelsOf({ namespace: NAMESPACE, name: 'web' }, 'd'),
+          [`container.deployer.${LS}/type`]: 'state',
+        },
+        annotations: { [annotations.stateUuid]: name, [annotations.stateNum]: '0' },
+      },
+    });
+  };
+  const snapshots = (): string[] => bench.host.names('Secret').filter((name) => name.includes('state-'));
+
+  for (const [title, end] of [
+    ['succeeded', podSucceeded],
+    ['failed', { phase: 'Failed', containerStatuses: [terminated('main', 1)] }],
+  ] as const)
+    it(`prunes snapshots of the state that a run has replaced which ${title}`, async () => {
+      give();
+      await bench.kick('j1');
+      snapshot('state-before', 1);
+      snapshot('state-of-run', 2);
+      await report(end);
+      expect(bench.status().jobIDFinished).to.equal('j1');
+      expect(snapshots()).to.deep.equal(['proj/state-of-run']);
+    });
+
   it('prunes older snapshots of the state, and lets the init container read only the newest', async () => {
     give();
-    const snapshot = (name: string, second: number): void => {
-      bench.host.put({
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: {
-          name,
-          namespace: NAMESPACE,
-          creationTimestamp: `2026-01-01T00:00:0${String(second)}Z`,
-          labels: {
-            ...labelsOf({ namespace: NAMESPACE, name: 'web' }, 'd'),
-            [`container.deployer.${LS}/type`]: 'state',
-          },
-          annotations: { [annotations.stateUuid]: name, [annotations.stateNum]: '0' },
-        },
-      });
-    };
     snapshot('state-old', 1);
     snapshot('state-new', 2);
     await bench.kick('j1');
-    expect(bench.host.names('Secret').filter((name) => name.includes('state-'))).to.deep.equal([
-      'proj/state-new',
-    ]);
+    expect(snapshots()).to.deep.equal(['proj/state-new']);
     const role = bench.host.find('Role', 'proj/proj-web-init');
     expect(role?.['rules']).to.deep.equal([
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['state-new'] },

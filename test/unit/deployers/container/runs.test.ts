@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
 import { containerDeployer, defaultSettings } from '../../../../deployers/container/index.ts';
 import { labelsOf } from '../../../../deployers/container/names.ts';
-import { podRunning, podSucceeded, terminated } from '../../../support/containers.ts';
+import { podRunning, podSucceeded, terminated, waiting } from '../../../support/containers.ts';
 import { Bench, containerConfig, LS } from '../bench.ts';
 import type { Any } from '../fake-cluster.ts';
 
@@ -138,6 +138,76 @@ describe('the run of an image', () => {
     expect(bench.status().phase).to.equal('Failed');
     expect(bench.status().lastError?.codes).to.include('ERR_TIMEOUT');
     expect(pods()).to.deep.equal([]);
+  });
+
+  it('keeps its pod if the process stops meanwhile, since the next process goes on with it', async () => {
+    await bench.kick('j1');
+    await report(podRunning);
+    bench.host.fail = (verb, what) => {
+      if (verb === 'get' && what.startsWith('Pod')) bench.shutdown.abort(new Error('the process stops'));
+    };
+    await bench.pass(30_000);
+    expect(bench.shutdown.signal.aborted).to.equal(true);
+    expect(pods()).to.have.length(1);
+    expect(bench.host.find('Pod', pods()[0] ?? '')?.metadata).to.not.have.property('deletionTimestamp');
+  });
+
+  describe('that has failed', () => {
+    const failed = { phase: 'Failed', containerStatuses: [terminated('main', 1)] };
+    /** What happens to the pod, and when the failure is stored. */
+    const observed = (): string[] => {
+      const order: string[] = [];
+      const { onChange } = bench.host;
+      bench.host.onChange = (kind, key, before, after) => {
+        if (kind === 'Pod' && !after) order.push('pod deleted');
+        const status = JSON.stringify(after?.['status'] ?? {});
+        if (kind === 'DeployItem' && /ErrImageNeverPull|"exitCode":1/.test(status)) order.push('stored');
+        onChange(kind, key, before, after);
+      };
+      return order;
+    };
+    beforeEach(() => bench.kick('j1'));
+
+    it('leaves its pod, which has ended, until the next job', async () => {
+      await report(failed);
+      expect(bench.status().phase).to.equal('Failed');
+      expect(pods()).to.have.length(1);
+    });
+
+    it('ends a pod that would not end by itself, after its state is stored', async () => {
+      const order = observed();
+      await report({ phase: 'Pending', containerStatuses: [waiting('main', 'ErrImageNeverPull')] });
+      expect(bench.status().phase).to.equal('Failed');
+      expect(order.slice(0, 2)).to.deep.equal(['stored', 'pod deleted']);
+      expect(pods()).to.deep.equal([]);
+    });
+
+    it('lets a pod go that is being deleted, so that its node can be drained', async () => {
+      const order = observed();
+      const [key = ''] = pods();
+      bench.host.edit('Pod', key, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      await report(failed);
+      expect(order.slice(0, 2)).to.deep.equal(['stored', 'pod deleted']);
+      expect(pods()).to.deep.equal([]);
+    });
+  });
+
+  it('renews the tokens of its pod while it runs', async () => {
+    const asked: number[] = [];
+    const raw = bench.host.raw.bind(bench.host);
+    bench.host.raw = async (method, path) => {
+      const answer = (await raw(method, path)) as { status?: object };
+      if (!path.endsWith('/token')) return answer;
+      asked.push(bench.clock.now());
+      const expirationTimestamp = new Date(bench.clock.wall() + 120_000).toISOString();
+      return { status: { ...answer.status, expirationTimestamp } };
+    };
+    await bench.kick('j1');
+    await report(podRunning);
+    await bench.pass(30_000);
+    expect(new Set(asked).size, 'still valid').to.equal(1);
+    await bench.pass(30_000);
+    expect(new Set(asked).size).to.equal(2);
   });
 
   it('of the next job starts when the pod of the job before has ended', async () => {

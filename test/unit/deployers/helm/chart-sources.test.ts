@@ -14,6 +14,13 @@ import { FileServer } from './file-server.ts';
 
 const CHART = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 const ref = (name: string): ChartSource => ({ kind: 'ref', ref: `reg.local/${name}:1` });
+/** A resource of a component, which is an artifact in the registry. */
+const OF_COMPONENT: ChartSource = {
+  kind: 'resource',
+  key: Buffer.from(
+    JSON.stringify({ component: { name: 'example.org/a', version: '1.0.0' }, resource: { name: 'chart' } }),
+  ).toString('base64'),
+};
 const REPO = { kind: 'repo', name: 'web', version: '1.0.0' } as const;
 
 interface Given {
@@ -47,6 +54,20 @@ class Loader {
       ...(this.stops && { mentions: () => Promise.reject(new ChartStopped('it takes too long')) }),
     }),
     repositories: {
+      find: () =>
+        Promise.resolve({
+          component: {
+            name: 'example.org/a',
+            version: '1.0.0',
+            resources: [
+              {
+                name: 'chart',
+                access: { type: 'ociArtifact', imageReference: 'reg.local/charts/web:1' },
+              },
+            ],
+          },
+          repository: {},
+        }),
       registry: (host: string, _: unknown, namespace: string) => ({
         name: `registry ${host}`,
         artifact: (repository: string) => {
@@ -165,7 +186,7 @@ describe('the chart of a job', () => {
         { mediaType: 'application/vnd.cncf.helm.chart.provenance.v1.prov', digest: 'signature' },
         { mediaType, digest: 'chart' },
       ];
-      await loader.load(ref('a'));
+      for (const source of [ref('a'), OF_COMPONENT]) await loader.load(source);
     });
 
   it('is never a layer of another type', async () => {
@@ -175,9 +196,10 @@ describe('the chart of a job', () => {
       `${CHART}x`,
     ]) {
       loader.layers = [{ mediaType, digest: 'chart' }];
-      expect((await loader.failure(ref('a'))).message).to.contain(
-        'is not a chart: none of its 1 layers contains one',
-      );
+      for (const source of [ref('a'), OF_COMPONENT])
+        expect((await loader.failure(source)).message).to.contain(
+          'is not a chart: none of its 1 layers contains one',
+        );
     }
   });
 
@@ -232,7 +254,13 @@ describe('the chart of a job', () => {
 
     it('if it had to be stopped', async () => {
       loader.stops = true;
-      expect(await loader.failure(ref('a'))).to.be.instanceOf(ConfigurationError);
+      for (const source of [ref('a'), { kind: 'raw', base64: c1().toString('base64') } as const]) {
+        const error = await loader.failure(source);
+        expect(error).to.be.instanceOf(ConfigurationError);
+        expect(error.message, 'nothing is wrong with the content')
+          .to.contain('it takes too long')
+          .and.not.contain('chart.archive.raw');
+      }
     });
 
     it('if the configuration contains something else', async () => {

@@ -120,6 +120,22 @@ describe('a download', () => {
     expect(large.message).to.contain(`from "${home.url}/y": the server answered with more than 1 MiB`);
   });
 
+  it('takes its memory from the share of the namespace, or else from that of the server', async () => {
+    home.answers.set('/x', 'x'.repeat(2 ** 20));
+    const keys: string[] = [];
+    class Noted extends ByteBudget {
+      override take(...[bytes, key, signal]: Parameters<ByteBudget['take']>) {
+        keys.push(key);
+        return super.take(bytes, key, signal);
+      }
+    }
+    const limits = { maxBytes: 2 ** 20, budget: new Noted(2 ** 22) };
+    await get('/x', { limits, namespace: 'shop' });
+    await get('/x', { limits, namespace: undefined });
+    expect(keys).to.deep.equal(['namespace shop', `server ${new URL(home.url).host}`]);
+    expect(limits.budget.used).to.equal(0);
+  });
+
   it('keeps an archive compressed that the server declares as encoded', async () => {
     const packed = gzipSync('chart');
     const server = await FileServer.start();

@@ -8,6 +8,7 @@ import {
   RepositoryProblem,
 } from '../../../../deployers/helm/repository.ts';
 import { locationIn } from '../../../../deployers/helm/repository-index.ts';
+import { Trust } from '../../../../src/components/trust.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { FileServer } from './file-server.ts';
 
@@ -42,6 +43,7 @@ describe('the version of a chart in an index', () => {
     ['in a range may have a v', '^1.0.0', ['v1.1.0', 'v1.2.0', 'v2.0.0'], 'v1.2.0'],
     ['is not a preview, unless the range has one', '>=1.0.0', ['1.0.0', '1.1.0-rc.1'], '1.0.0'],
     ['is exact, though the name is a range as well', '1', ['1.5.0', '1'], '1'],
+    ['is exact also with a v in the index', '1', ['1.5.0', 'v1'], 'v1'],
   ];
   for (const [title, wanted, versions, found] of rows)
     it(title, () => {
@@ -95,6 +97,10 @@ describe('a chart repository', () => {
       JSON.stringify({ entries: { web: [{ version: '1.0.0', urls: [location] }] } }),
     );
   };
+  let trust: Pick<Trust, 'connect' | 'chooserOf'> | undefined;
+  beforeEach(() => {
+    trust = undefined;
+  });
   const fetchFrom = (path: string, ...auths: readonly unknown[]): Promise<string> => {
     const ctx = {
       clock: new FakeClock(),
@@ -105,8 +111,30 @@ describe('a chart repository', () => {
     } as unknown as HelmContext;
     const fromRegistry = (ref: string) => Promise.resolve(Buffer.from(`chart of ${ref}`));
     const wanted = { url: `${home.url}${path}`, name: 'web', version: '1.0.0' };
-    return chartFromRepository(wanted, ctx, { fromRegistry }).then((bytes) => Buffer.from(bytes).toString());
+    return chartFromRepository(wanted, ctx, { fromRegistry, trust }).then((bytes) =>
+      Buffer.from(bytes).toString(),
+    );
   };
+
+  it('has chosen the address of an archive, which may thus not be local, and not the user', async () => {
+    const chosen: string[] = [];
+    const { connect } = Trust.prototype;
+    trust = {
+      connect: connect.bind(new Trust()),
+      chooserOf: (url, first) => {
+        chosen.push(`${url.origin}${url.pathname} of ${first.origin}`);
+        return 'user';
+      },
+    };
+    index('/r', `${other.url}/web.tgz`);
+    other.answers.set('/web.tgz', 'chart');
+    expect(await fetchFrom('/r')).to.equal('chart');
+    expect(chosen).to.deep.equal([
+      `${home.url}/r/index.yaml of ${home.url}`,
+      `${other.url}/web.tgz of ${home.url}`,
+    ]);
+  });
+
   const failure = (path: string, ...auths: readonly unknown[]): Promise<Error> =>
     fetchFrom(path, ...auths).then(
       () => new Error('it succeeded'),

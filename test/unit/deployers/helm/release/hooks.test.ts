@@ -158,6 +158,46 @@ describe('the hooks of a release', () => {
     expect(bench.statuses()).to.deep.equal(['v1 failed']);
   });
 
+  it('that fail are recorded with the time of their end, those before them as succeeded', async () => {
+    bench.ends['bad'] = 'fails';
+    await bench.install(
+      chartOf([job('one', hook('pre-install', '', 1)), job('bad', hook('pre-install', '', 2))]),
+    );
+    const phases = bench.hookRunsOf(1).map(({ phase }) => phase);
+    expect(phases.sort()).to.deep.equal(['Failed', 'Succeeded']);
+    expect(bench.hookRunsOf(1).every(({ completed_at }) => completed_at !== '')).to.equal(true);
+  });
+
+  describe('that are interrupted', () => {
+    const interrupt = async (action: Promise<string>, reason: Error): Promise<void> => {
+      await bench.clock.advance(3_000);
+      bench.abort.abort(reason);
+      expect(await action).to.equal(reason.message);
+      expect(bench.failure).to.equal(reason);
+      expect(bench.statuses()).to.deep.equal(['v1 failed']);
+    };
+
+    it('while they run are not recorded as failed, because they go on', async () => {
+      bench.ends['slow'] = 'stays';
+      await interrupt(bench.install(chartOf([job('slow', hook('pre-install'))])), new Error('stop'));
+      expect(bench.hookRunsOf(1)).to.have.length(1);
+      expect(bench.hookRunsOf(1)[0]).to.include({ phase: 'Running', completed_at: '' });
+    });
+
+    it('while a failed one is deleted end with the interruption, and without a warning', async () => {
+      bench.ends['bad'] = 'fails';
+      bench.cluster.onChange = (kind, key, before) => {
+        if (kind === 'Job' && !before)
+          bench.cluster.edit('Job', key, { metadata: { finalizers: ['example.com/never'] } });
+      };
+      await interrupt(
+        bench.install(chartOf([job('bad', hook('pre-install', 'hook-failed'))])),
+        new Error('stop'),
+      );
+      expect(bench.warnings).to.deep.equal([]);
+    });
+  });
+
   it('that fail without a policy stay', async () => {
     bench.ends['bad'] = 'fails';
     await bench.install(chartOf([job('bad', hook('pre-install', 'hook-succeeded'))]));

@@ -2,7 +2,7 @@
  * Releases on a cluster in memory, on a clock that stands still: the actions of the engine, and all changes that they
  * make in their order. Jobs and pods of hooks end as soon as they are created, as `ends` says.
  */
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ReleaseTarget } from '../../../../../deployers/helm/release/cluster.ts';
 import { install } from '../../../../../deployers/helm/release/install.ts';
 import { rollBack } from '../../../../../deployers/helm/release/rollback.ts';
@@ -124,6 +124,16 @@ export class ReleaseBench {
     const view = await this.target.charts.viewRecord(data as { release: string });
     if (!view) throw new Error('the record is damaged');
     return view.info;
+  }
+
+  /** The last runs of the hooks in the record of a revision. */
+  hookRunsOf(version: number): readonly { readonly phase: string; readonly completed_at: string }[] {
+    const { data } = this.#find('Secret', `${NAMESPACE}/sh.helm.release.v1.${NAME}.v${String(version)}`);
+    const packed = Buffer.from((data as { release: string }).release, 'base64').toString();
+    const record = JSON.parse(gunzipSync(Buffer.from(packed, 'base64')).toString()) as {
+      hooks: { last_run: { phase: string; completed_at: string } }[];
+    };
+    return record.hooks.map(({ last_run }) => last_run);
   }
 
   /** Carries an action out, and lets time pass until it ends. @returns the error message; empty if it succeeded */

@@ -1,7 +1,9 @@
 /** Upgrading releases: the order of the writes, what a failure leaves behind, and how it is undone. */
 import { expect } from 'chai';
+import { apiErrorFrom } from '../../../../../src/runtime/errors.ts';
 import type { Obj, Write } from '../../../../../src/runtime/types.ts';
-import { chartOf, claim, config, hook, job, NAMESPACE, ReleaseBench } from './release-bench.ts';
+import type { Any } from '../../fake-cluster.ts';
+import { chartOf, claim, config, crd, hook, job, NAMESPACE, ReleaseBench } from './release-bench.ts';
 
 const KEEP = { 'helm.sh/resource-policy': 'keep' };
 
@@ -166,6 +168,43 @@ describe('an action on a release', () => {
       );
     });
 
+    it('that fails and cannot record it keeps its error', async () => {
+      await bench.install(chartOf([config('a')]));
+      bench.refuse('create ConfigMap b', 'replace Secret sh.helm.release.v1.web.v2');
+      expect(await bench.upgrade(chartOf([config('b')]))).to.contain('no create');
+      expect(bench.warnings).to.deep.equal(['failure of the release cannot be recorded']);
+    });
+
+    it('that is interrupted while it waits ends with the interruption, and is not undone', async () => {
+      await bench.install(chartOf([config('a')]));
+      const action = bench.upgrade(chartOf([config('a'), claim('data')]), {
+        waits: true,
+        isAtomic: true,
+        cleansUp: true,
+      });
+      await bench.clock.advance(3_000);
+      const reason = new Error('stop');
+      bench.abort.abort(reason);
+      expect(await action).to.equal('stop');
+      expect(bench.failure).to.equal(reason);
+      expect(bench.statuses()).to.deep.equal(['v1 deployed', 'v2 failed']);
+      expect(bench.cluster.names('PersistentVolumeClaim')).to.have.length(1);
+    });
+
+    it('that is atomic and cleans up keeps what a roll-back restored that fails in turn', async () => {
+      await bench.install(chartOf([config('a', {}, { rev: '1' }), config('restored')]));
+      let patches = 0;
+      bench.cluster.fail = (verb, what) => {
+        if (verb === 'strategic' && what.endsWith('/a') && ++patches > 1)
+          throw apiErrorFrom(403, { reason: 'Forbidden', message: 'no patch' }, { verb, kind: 'ConfigMap' });
+      };
+      const next = chartOf([config('a', {}, { rev: '2' }), claim('data')]);
+      const message = await bench.upgrade(next, { waits: true, isAtomic: true, cleansUp: true });
+      expect(message).to.contain('an error occurred while rolling back').and.contain('no patch');
+      expect(bench.cluster.names('PersistentVolumeClaim'), 'of the upgrade').to.deep.equal([]);
+      expect(bench.cluster.names('ConfigMap')).to.include(`${NAMESPACE}/restored`);
+    });
+
     it('does not fail because an object that left the chart cannot be deleted', async () => {
       await bench.install(chartOf([config('a'), config('gone')]));
       bench.refuse('delete ConfigMap gone');
@@ -191,6 +230,22 @@ describe('an action on a release', () => {
         '"b" in namespace "app" exists',
       );
       expect(await bench.upgrade(chartOf([config('a')]))).to.equal('');
+    });
+
+    it('refuses an object of others whose API version changes in the chart, as one that the chart gains', async () => {
+      bench.cluster.put(crd('Thing') as Any);
+      const { kindOf } = bench.cluster;
+      bench.cluster.kindOf = (apiVersion, name) =>
+        kindOf.call(bench.cluster, apiVersion.replace('example.com/v2', 'example.com/v1'), name);
+      const thing = (version: string) =>
+        chartOf([{ apiVersion: `example.com/${version}`, kind: 'Thing', metadata: { name: 't' } }]);
+      await bench.install(thing('v1'));
+      expect(await bench.upgrade(thing('v2')), 'its own').to.equal('');
+      const disown = () => bench.cluster.edit('Thing', `${NAMESPACE}/t`, { metadata: { labels: null } });
+      disown();
+      expect(await bench.upgrade(thing('v2')), 'the same version').to.equal('');
+      disown();
+      expect(await bench.upgrade(thing('v1'))).to.contain('Thing "t" in namespace "app" exists');
     });
 
     it('replaces objects with the version on the cluster if it is forced, and patches them otherwise', async () => {

@@ -16,6 +16,7 @@ export function conversionErrors(conversion: JsonObject): FieldError[] {
   const reviews = Array.isArray(conversionReviewVersions) ? (conversionReviewVersions as unknown[]) : [];
   if (strategy === 'Webhook') return [...configErrors(config), ...reviewErrors(reviews)];
   const errors: FieldError[] = [];
+  if (strategy === '' && isObject(conversion)) errors.push(required(`${PATH}.strategy`));
   if (strategy !== '' && strategy !== 'None')
     errors.push(notSupported(`${PATH}.strategy`, strategy, ['None', 'Webhook']));
   const why = 'should not be set when strategy is not set to Webhook';

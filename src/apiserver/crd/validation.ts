@@ -52,7 +52,7 @@ function specErrors(spec: JsonObject): FieldError[] {
     errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']));
   append(errors, versionErrors(spec));
   append(errors, namesErrors(objectAt(spec, 'names')));
-  append(errors, conversionErrors(objectAt(spec, 'conversion')));
+  if (isObject(spec['conversion'])) append(errors, conversionErrors(spec['conversion']));
   return errors;
 }
 

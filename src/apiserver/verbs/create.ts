@@ -5,6 +5,7 @@ import type { Answer, World } from '../api.ts';
 import { assertDefinitionStays } from '../crd/crd.ts';
 import { writeEmpty } from '../kinds/go-values.ts';
 import type { Kind } from '../kinds/kinds.ts';
+import { ruleErrors } from '../kinds/rules/engine.ts';
 import { objectTypeOf, trackOwners } from '../apply/managed.ts';
 import { metadataErrors } from './meta.ts';
 import { assertNamespaceOpen } from '../kinds/namespace-state.ts';
@@ -67,6 +68,7 @@ export async function insert(
     ...metadataErrors(next, kind, call.warnings),
     ...(kind.schema?.validate(next) ?? []),
     ...(kind.strategy?.validate?.(next) ?? []),
+    ...ruleErrors(kind, next),
   ]);
   if (admission.active) {
     await admit(writer, 'validating', 'CREATE', next, undefined);

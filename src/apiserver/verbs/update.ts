@@ -10,6 +10,7 @@ import * as field from '../schema/field-errors.ts';
 import { settleIdentity } from './identity-rules.ts';
 import { writeEmpty } from '../kinds/go-values.ts';
 import type { Kind } from '../kinds/kinds.ts';
+import { ruleErrors } from '../kinds/rules/engine.ts';
 import { sameButTimes, trackOwners } from '../apply/managed.ts';
 import { Conversions } from '../apply/versions.ts';
 import { metadataErrors } from './meta.ts';
@@ -69,6 +70,7 @@ async function updateOnce(writer: Writer, change: Change, entry: Entry): Promise
     ...(kind.schema?.validate(next, live) ?? []),
     ...(kind.strategy?.validate?.(next) ?? []),
     ...(kind.strategy?.validateUpdate?.(next, live) ?? []),
+    ...ruleErrors(kind, next, live),
   ]);
   if (admission.active) await admit(writer, 'validating', 'UPDATE', next, live);
   if (options.dryRun) return { type: 'object', code: 200, kind, object: ordered(next) };

@@ -5,6 +5,7 @@ import type { Strategy } from '../kinds.ts';
 import { badRequest } from '../../status.ts';
 import { equalJson, isObject } from '../../types.ts';
 import type { FieldError, JsonObject } from '../../types.ts';
+import { mustBeQualifiedName as qualifiedName } from '../rules/vocabulary.ts';
 import { fill, listOf, objectAt } from './pod-spec.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -54,6 +55,11 @@ export const roleBinding: Strategy = {
     if (!kinds.includes(String(ref['kind'])))
       errors.push(field.notSupported('roleRef.kind', ref['kind'] ?? '', kinds));
     if (!ref['name']) errors.push(field.required('roleRef.name'));
+    if (object.kind === 'ClusterRoleBinding')
+      listOf(object, 'subjects').forEach(({ kind, namespace }, i) => {
+        if (kind === 'ServiceAccount' && !isSet(namespace))
+          errors.push(field.required(`subjects[${i}].namespace`));
+      });
     return errors;
   },
   validateUpdate: (object, old) =>
@@ -123,6 +129,26 @@ const sourceErrors = (object: JsonObject, controller: string): FieldError[] =>
     .filter((member) => !isSet(object[member]))
     .map((member) => field.required(member));
 
+/** Where events about objects without a namespace may be. */
+const isGlobal = (namespace: string | undefined): boolean =>
+  namespace === 'default' || namespace === 'kube-system';
+
+/** Members of older events, and the names that messages have for them. */
+const OLD_MEMBERS = {
+  deprecatedFirstTimestamp: 'firstTimestamp',
+  deprecatedLastTimestamp: 'lastTimestamp',
+  deprecatedCount: 'count',
+};
+
+function seriesErrors(series: unknown): FieldError[] {
+  if (!isObject(series)) return [];
+  const errors: FieldError[] = [];
+  if (Number(series['count'] ?? 0) < 2)
+    errors.push(field.invalid('series.count', '', 'should be at least 2'));
+  if (!isSet(series['lastObservedTime'])) errors.push(field.required('series.lastObservedTime'));
+  return errors;
+}
+
 const EVENT_TYPES = ['Normal', 'Warning'];
 
 /** The same objects in the group of events, which accepts only new ones. */
@@ -135,8 +161,13 @@ export const groupEvent: Strategy = {
     append(errors, sourceErrors(object, 'reportingController'));
     const type = field.plainText(object['type'] ?? '');
     if (!EVENT_TYPES.includes(type)) errors.push(field.invalid('type', type, `has invalid value: ${type}`));
-    for (const member of ['deprecatedFirstTimestamp', 'deprecatedLastTimestamp', 'deprecatedCount'])
-      if (isSet(object[member])) errors.push(field.invalid(member, object[member], 'needs to be unset'));
+    const { namespace } = objectAt(object, 'regarding');
+    if (isSet(object['eventTime']) && !isSet(namespace) && !isGlobal(object.metadata.namespace))
+      errors.push(field.invalid('involvedObject.namespace', '', 'does not match event.namespace'));
+    append(errors, qualifiedName(object['reportingController'], 'reportingController', object));
+    append(errors, seriesErrors(object['series']));
+    for (const [member, shown] of Object.entries(OLD_MEMBERS))
+      if (isSet(object[member])) errors.push(field.invalid(shown, '', 'needs to be unset'));
     if (Object.keys(objectAt(object, 'deprecatedSource')).length > 0)
       errors.push(field.invalid('deprecatedSource', object['deprecatedSource'], 'needs to be unset'));
     return errors;
@@ -151,6 +182,13 @@ export const signingRequest: Strategy = {
     for (const [member, value] of Object.entries({ username, uid, groups: [...groups], extra }))
       if (value === undefined) delete spec[member];
       else spec[member] = value;
+  },
+  validate(object) {
+    const { request } = objectAt(object, 'spec');
+    const text = Buffer.from(field.plainText(request), 'base64').toString();
+    return text.includes('-----BEGIN CERTIFICATE REQUEST-----')
+      ? []
+      : [field.invalid('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST')];
   },
 };
 
@@ -190,7 +228,7 @@ function webhookErrors(hook: JsonObject, path: string): FieldError[] {
   const url = config['url'];
   if ((url === undefined) === (config['service'] === undefined))
     errors.push(field.required(`${path}.clientConfig`, 'exactly one of url or service is required'));
-  if (typeof url === 'string' && !url.startsWith('https://'))
+  else if (typeof url === 'string' && !url.startsWith('https://'))
     errors.push(
       field.invalid(
         `${path}.clientConfig.url`,
@@ -200,7 +238,7 @@ function webhookErrors(hook: JsonObject, path: string): FieldError[] {
     );
   if (!['None', 'NoneOnDryRun'].includes(String(hook['sideEffects'])))
     errors.push(
-      hook['sideEffects'] === undefined
+      !isSet(hook['sideEffects'])
         ? field.required(`${path}.sideEffects`, 'must specify one of None, NoneOnDryRun')
         : field.notSupported(`${path}.sideEffects`, hook['sideEffects'], ['None', 'NoneOnDryRun']),
     );

@@ -38,13 +38,24 @@ export const configMap: Strategy = {
   validateUpdate: (object, old) => immutableErrors(object, old, ['data', 'binaryData']),
 };
 
+/** What is wrong with a key of a ConfigMap or Secret. */
+function keyProblem(key: string): string | undefined {
+  if (key.length > 253) return 'must be no more than 253 characters';
+  if (!KEY.test(key)) return KEY_RULE;
+  if (key === '.') return "must not be '.'";
+  if (key === '..') return "must not be '..'";
+  return key.startsWith('..') ? "must not start with '..'" : undefined;
+}
+
 export function keyErrors(path: string, key: string): FieldError[] {
-  if (key.length > 253) return [field.invalid(`${path}[${key}]`, key, 'must be no more than 253 characters')];
-  if (!KEY.test(key)) return [field.invalid(`${path}[${key}]`, key, KEY_RULE)];
-  if (key === '.') return [field.invalid(`${path}[${key}]`, key, "must not be '.'")];
-  if (key === '..') return [field.invalid(`${path}[${key}]`, key, "must not be '..'")];
-  if (key.startsWith('..')) return [field.invalid(`${path}[${key}]`, key, "must not start with '..'")];
-  return [];
+  const problem = keyProblem(key);
+  return problem === undefined ? [] : [field.invalid(`${path}[${key}]`, key, problem)];
+}
+
+/** The rule of a member that names a key; an empty one is another rule's. */
+export function isConfigKey(key: unknown, path: string): FieldError[] {
+  const problem = typeof key === 'string' && key !== '' ? keyProblem(key) : undefined;
+  return problem === undefined ? [] : [field.invalid(path, key, problem)];
 }
 
 /** Errors for changes that `immutable: true` forbids. */

@@ -2,49 +2,63 @@
 import { append } from '../../../lib/lists.ts';
 import { compareQuantities } from '../../../lib/quantity.ts';
 import * as field from '../../schema/field-errors.ts';
+import { countOf, isEmpty, label, matching, port, type MemberRule } from '../rules/vocabulary.ts';
 import { isObject } from '../../types.ts';
 import type { FieldError, JsonObject } from '../../types.ts';
 
-const PORT_RULE = 'must be between 1 and 65535, inclusive';
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
+const VARIABLE_RULE =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
+const BLOCK_ONLY = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
 
 const membersOf = (object: JsonObject, member: string): JsonObject[] =>
   Array.isArray(object[member]) ? (object[member] as unknown[]).filter(isObject) : [];
 
 /**
  * @param at path of the container
- * @param volumes names of volumes that can be mounted
+ * @param volumes that can be mounted, by name
  */
 export function containerErrors(
   container: JsonObject,
   at: string,
-  volumes: ReadonlySet<unknown>,
+  volumes: ReadonlyMap<unknown, JsonObject>,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  membersOf(container, 'ports').forEach((port, i) => {
-    const number = port['containerPort'] ?? 0;
-    if (number === 0) errors.push(field.required(`${at}.ports[${i}].containerPort`));
-    else if (typeof number === 'number' && (number < 1 || number > 65535))
-      errors.push(field.invalid(`${at}.ports[${i}].containerPort`, number, PORT_RULE));
+  const needs = (owner: JsonObject, path: string, member: string, rule: MemberRule = none): void => {
+    const value = owner[member];
+    append(
+      errors,
+      isEmpty(value) ? [field.required(`${path}.${member}`)] : rule(value, `${path}.${member}`, owner),
+    );
+  };
+  needs(container, at, 'name', label);
+  needs(container, at, 'image');
+  const each = (list: string, check: (item: JsonObject, path: string) => void): void => {
+    membersOf(container, list).forEach((item, i) => {
+      check(item, `${at}.${list}[${i}]`);
+    });
+  };
+  each('ports', (item, path) => {
+    needs(item, path, 'containerPort', port);
   });
-  membersOf(container, 'env').forEach((variable, i) => {
-    const name = variable['name'] ?? '';
-    if (name === '') errors.push(field.required(`${at}.env[${i}].name`));
-    else if (typeof name === 'string' && !/^[ -<>-~]+$/.test(name))
-      errors.push(
-        field.invalid(
-          `${at}.env[${i}].name`,
-          name,
-          "a valid environment variable name must consist only of printable ASCII characters other than '='",
-        ),
-      );
+  each('env', (item, path) => {
+    needs(item, path, 'name', matching(/^[ -<>-~]+$/, VARIABLE_RULE));
   });
-  membersOf(container, 'volumeMounts').forEach((mount, i) => {
-    const path = `${at}.volumeMounts[${i}]`;
-    const name = mount['name'] ?? '';
-    if (name === '') errors.push(field.required(`${path}.name`));
+  const found = (item: JsonObject, path: string): void => {
+    const name = item['name'] ?? '';
+    needs(item, path, 'name');
     if (!volumes.has(name)) errors.push(field.notFound(`${path}.name`, name));
-    if (!mount['mountPath']) errors.push(field.required(`${path}.mountPath`));
+  };
+  each('volumeMounts', (mount, path) => {
+    found(mount, path);
+    needs(mount, path, 'mountPath');
+  });
+  each('volumeDevices', (device, path) => {
+    found(device, path);
+    needs(device, path, 'devicePath');
+    const volume = volumes.get(device['name']);
+    if (volume && countOf(volume, ['persistentVolumeClaim', 'ephemeral']) === 0)
+      errors.push(field.invalid(`${path}.name`, device['name'], BLOCK_ONLY));
   });
   if (!PULL_POLICIES.includes(String(container['imagePullPolicy'])))
     errors.push(field.notSupported(`${at}.imagePullPolicy`, container['imagePullPolicy'], PULL_POLICIES));
@@ -52,6 +66,8 @@ export function containerErrors(
     append(errors, resourceErrors(container['resources'], `${at}.resources`));
   return errors;
 }
+
+const none: MemberRule = () => [];
 
 function resourceErrors(resources: JsonObject, at: string): FieldError[] {
   const limits = isObject(resources['limits']) ? resources['limits'] : {};

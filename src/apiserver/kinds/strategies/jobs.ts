@@ -4,7 +4,7 @@ import { append } from '../../../lib/lists.ts';
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { equalJson, isObject } from '../../types.ts';
-import type { FieldError, JsonObject } from '../../types.ts';
+import type { FieldError, JsonObject, KubeObject } from '../../types.ts';
 import { fill, listOf, objectAt, podSpecErrors } from './pod-spec.ts';
 import { defaultTemplate, specOf } from './workloads.ts';
 
@@ -28,15 +28,24 @@ function defaultJobSpec(spec: JsonObject): void {
 function jobPodErrors(spec: JsonObject, path: string): FieldError[] {
   const template = isObject(spec['template']) ? spec['template'] : {};
   const pod = isObject(template['spec']) ? template['spec'] : {};
-  return podSpecErrors(pod, `${path}.template.spec`, ['OnFailure', 'Never']).map((error) =>
-    error.field.endsWith('.restartPolicy')
-      ? field.required(error.field, 'valid values: "OnFailure", "Never"')
-      : error,
-  );
+  const at = `${path}.template.spec`;
+  const errors = podSpecErrors(pod, at);
+  if (pod['restartPolicy'] !== 'OnFailure' && pod['restartPolicy'] !== 'Never')
+    errors.push(field.required(`${at}.restartPolicy`, 'valid values: "OnFailure", "Never"'));
+  return errors;
 }
 
 const templateLabels = (spec: JsonObject): Record<string, string> =>
   (objectAt(objectAt(spec, 'template'), 'metadata')['labels'] ?? {}) as Record<string, string>;
+
+/** Finished pods stay finished. */
+const counterErrors = (object: KubeObject, old: KubeObject): FieldError[] =>
+  (['succeeded', 'failed'] as const).flatMap((member) => {
+    const [count, before] = [object, old].map((each) => Number(objectAt(each, 'status')[member] ?? 0));
+    return Number(count) < Number(before)
+      ? [field.invalid(`status.${member}`, count, `cannot decrease the ${member} counter`)]
+      : [];
+  });
 
 export const job: Strategy = {
   defaults(object) {
@@ -66,9 +75,17 @@ export const job: Strategy = {
       'batch.kubernetes.io/controller-uid': uid,
     };
   },
-  validate: (object) => jobPodErrors(specOf(object), 'spec'),
+  validate(object) {
+    const spec = specOf(object);
+    const errors = jobPodErrors(spec, 'spec');
+    if (isObject(spec['selector'])) return errors;
+    errors.push(field.required('spec.selector'));
+    const why = '`selector` does not match template `labels`';
+    errors.push(field.invalid('spec.template.metadata.labels', templateLabels(spec), why));
+    return errors;
+  },
   validateUpdate(object, old) {
-    const errors: FieldError[] = [];
+    const errors = counterErrors(object, old);
     for (const member of ['completions', 'selector', 'template', 'completionMode'] as const) {
       const value = specOf(object)[member];
       if (!equalJson(value, (old['spec'] as JsonObject)[member]))

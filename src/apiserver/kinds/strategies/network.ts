@@ -2,7 +2,6 @@
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { isObject } from '../../types.ts';
-import type { FieldError } from '../../types.ts';
 import { fill, listOf, objectAt } from './pod-spec.ts';
 
 export const endpoints: Strategy = {
@@ -22,15 +21,9 @@ export const ingress: Strategy = {
   validate(object) {
     const spec = objectAt(object, 'spec');
     const rules = listOf(spec, 'rules');
-    if (rules.length === 0 && !isObject(spec['defaultBackend']))
-      return [field.invalid('spec', null, 'either `defaultBackend` or `rules` must be specified')];
-    return rules.flatMap((rule, i) =>
-      listOf(isObject(rule['http']) ? rule['http'] : undefined, 'paths').flatMap((path, j): FieldError[] =>
-        path['pathType'] === undefined
-          ? [field.required(`spec.rules[${i}].http.paths[${j}].pathType`, 'pathType must be specified')]
-          : [],
-      ),
-    );
+    return rules.length === 0 && !isObject(spec['defaultBackend'])
+      ? [field.invalid('spec', null, 'either `defaultBackend` or `rules` must be specified')]
+      : [];
   },
 };
 

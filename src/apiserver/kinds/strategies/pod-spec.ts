@@ -2,6 +2,7 @@
 import { append } from '../../../lib/lists.ts';
 import { containerErrors } from './container.ts';
 import * as field from '../../schema/field-errors.ts';
+import { isValid } from '../rules/engine.ts';
 import { isObject } from '../../types.ts';
 import type { FieldError, JsonObject } from '../../types.ts';
 
@@ -136,45 +137,36 @@ function defaultItems(files: JsonObject): void {
   for (const item of listOf(files, 'items')) defaultReference(item);
 }
 
-const CONTAINER_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 
 /**
  * @param path of the spec, for example `spec.template.spec`
- * @param restart allowed restart policies
  * @param claims volumes from claim templates
  */
-export function podSpecErrors(
-  spec: JsonObject,
-  path: string,
-  restart: readonly string[] = RESTART_POLICIES,
-  claims: readonly string[] = [],
-): FieldError[] {
+export function podSpecErrors(spec: JsonObject, path: string, claims: readonly string[] = []): FieldError[] {
   const errors: FieldError[] = [];
-  const containers = listOf(spec, 'containers');
-  if (containers.length === 0) errors.push(field.required(`${path}.containers`));
+  if (listOf(spec, 'containers').length === 0) errors.push(field.required(`${path}.containers`));
+  // Containers that use an invalid volume are reported, too, as if it were not there.
+  const volumes = new Map(
+    listOf(spec, 'volumes')
+      .filter((volume) => isValid('core.v1.Volume', volume))
+      .map((volume) => [volume['name'], volume]),
+  );
+  for (const claim of claims) volumes.set(claim, { persistentVolumeClaim: {} });
   const names = new Set<unknown>();
-  const volumes = new Set([...listOf(spec, 'volumes').map((volume) => volume['name']), ...claims]);
-  containers.forEach((container, i) => {
-    const at = `${path}.containers[${i}]`;
+  const check = (container: JsonObject, at: string): void => {
     const name = container['name'];
-    if (name === undefined || name === '') errors.push(field.required(`${at}.name`));
-    else if (typeof name === 'string' && !CONTAINER_NAME.test(name))
-      errors.push(
-        field.invalid(
-          `${at}.name`,
-          name,
-          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-        ),
-      );
-    if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
+    if (name !== undefined && name !== '' && names.has(name))
+      errors.push(field.duplicate(`${at}.name`, name));
     names.add(name);
-    if (container['image'] === undefined || container['image'] === '')
-      errors.push(field.required(`${at}.image`));
     append(errors, containerErrors(container, at, volumes));
-  });
+  };
+  for (const list of ['containers', 'initContainers'])
+    listOf(spec, list).forEach((container, i) => {
+      check(container, `${path}.${list}[${i}]`);
+    });
   const policy = spec['restartPolicy'];
-  if (!restart.includes(policy as string))
-    errors.push(field.notSupported(`${path}.restartPolicy`, policy, restart));
+  if (!RESTART_POLICIES.includes(policy as string))
+    errors.push(field.notSupported(`${path}.restartPolicy`, policy, RESTART_POLICIES));
   return errors;
 }

@@ -1,5 +1,7 @@
 /** Pods: defaults, quality of service, and the few mutable fields. */
 import * as field from '../../schema/field-errors.ts';
+import { goQuote, plainText } from '../../schema/field-errors.ts';
+import { forbidden } from '../../status.ts';
 import type { Strategy } from '../kinds.ts';
 import { equalJson, isObject } from '../../types.ts';
 import type { JsonObject, KubeObject } from '../../types.ts';
@@ -24,7 +26,9 @@ export const pod: Strategy = {
   prepareForCreate(object, context) {
     const spec = objectAt(object, 'spec');
     fill(spec, { serviceAccountName: 'default' });
-    setPriority(spec, context.all('scheduling.k8s.io/priorityclasses'));
+    const { name } = object.metadata;
+    refuse(name, runtimeProblem(spec, context.all('node.k8s.io/runtimeclasses')));
+    refuse(name, setPriority(spec, context.all('scheduling.k8s.io/priorityclasses')));
     spec['serviceAccount'] = spec['serviceAccountName'];
     const tolerations = listOf(spec, 'tolerations');
     for (const key of TOLERATIONS)
@@ -75,17 +79,44 @@ const SYSTEM_PRIORITIES: ReadonlyMap<unknown, number> = new Map([
   ['system-node-critical', 2_000_001_000],
 ]);
 
-/** The priority of the named class, or of the default one. */
-function setPriority(spec: JsonObject, classes: Iterable<KubeObject>): void {
+/** @throws ApiError 403 for what the admission of pods refuses */
+function refuse(name: string, problem: string | undefined): void {
+  if (problem !== undefined) throw forbidden({ group: '', plural: 'pods', kind: 'Pod' }, name, problem);
+}
+
+/** Sets the overhead of the class. Returns why the pod cannot use it. */
+function runtimeProblem(spec: JsonObject, classes: Iterable<KubeObject>): string | undefined {
+  const { runtimeClassName: name, overhead } = spec;
+  const found = [...classes].find(({ metadata }) => metadata.name === name);
+  if (typeof name === 'string' && name !== '' && !found)
+    return `pod rejected: RuntimeClass ${goQuote(name)} not found`;
+  const fixed = found && isObject(found['overhead']) ? found['overhead']['podFixed'] : undefined;
+  if (overhead !== undefined && fixed === undefined)
+    return 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
+  return undefined;
+}
+
+/** Sets the priority of the named class, or of the default one. Returns why the pod cannot have it. */
+function setPriority(spec: JsonObject, classes: Iterable<KubeObject>): string | undefined {
   const name = spec['priorityClassName'];
   const found = [...classes].find(({ metadata, globalDefault }) =>
     name === undefined ? globalDefault === true : metadata.name === name,
   );
   if (name === undefined && found) spec['priorityClassName'] = found.metadata.name;
-  fill(spec, {
+  if (name !== undefined && !found && !SYSTEM_PRIORITIES.has(name))
+    return `no PriorityClass with name ${plainText(name)} was found`;
+  const wanted = {
     priority: found?.['value'] ?? SYSTEM_PRIORITIES.get(name) ?? 0,
     preemptionPolicy: found?.['preemptionPolicy'] ?? 'PreemptLowerPriority',
-  });
+  };
+  const { priority = wanted.priority, preemptionPolicy = wanted.preemptionPolicy } = spec;
+  const computed = 'priority admission controller computed';
+  if (priority !== wanted.priority)
+    return `the integer value of priority (${plainText(priority)}) must not be provided in pod spec; ${computed} ${plainText(wanted.priority)} from the given PriorityClass name`;
+  if (preemptionPolicy !== wanted.preemptionPolicy)
+    return `the string value of PreemptionPolicy (${plainText(preemptionPolicy)}) must not be provided in pod spec; ${computed} ${plainText(wanted.preemptionPolicy)} from the given PriorityClass name`;
+  Object.assign(spec, wanted);
+  return undefined;
 }
 
 function gateConditions(spec: JsonObject, now: string): JsonObject {

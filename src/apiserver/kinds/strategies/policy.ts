@@ -1,4 +1,5 @@
 /** Limits, priorities and scaling: defaults and rules. */
+import { isQualifiedName } from '../../../lib/names.ts';
 import * as field from '../../schema/field-errors.ts';
 import type { Strategy } from '../kinds.ts';
 import { isObject } from '../../types.ts';
@@ -75,6 +76,17 @@ export const admissionPolicy: Strategy = {
     fill(spec, { failurePolicy: 'Fail' });
     defaultMatch(spec['matchConstraints']);
   },
+  /** Keys of annotations begin with the name of the policy. */
+  validate: (object) =>
+    listOf(objectAt(object, 'spec'), 'auditAnnotations').flatMap(({ key }, i) =>
+      isQualifiedName(`${object.metadata.name}/${field.plainText(key)}`).map((why) =>
+        field.invalid(
+          `spec.auditAnnotations[${i}].key`,
+          `${object.metadata.name}/${field.plainText(key)}`,
+          why,
+        ),
+      ),
+    ),
 };
 
 /** To which of the requests of a policy it applies. */

@@ -25,15 +25,6 @@ export const claim: Strategy = {
   prepareForUpdate(object) {
     settleSources(objectAt(object, 'spec'));
   },
-  validate(object) {
-    const spec = objectAt(object, 'spec');
-    const requests = objectAt(objectAt(spec, 'resources'), 'requests');
-    const errors: FieldError[] = [];
-    if (modesMissing(spec))
-      errors.push(field.required('spec.accessModes', 'at least 1 access mode is required'));
-    if (requests['storage'] === undefined) errors.push(field.required('spec.resources[storage]'));
-    return errors;
-  },
 };
 
 /** Volumes are created from claims and snapshots by either member; from anything else by the reference only. */

@@ -16,29 +16,84 @@ export function defaultTemplate(spec: JsonObject): void {
   defaultPodSpec(objectAt(template, 'spec'));
 }
 
-/** The selector must exist, be valid, and match the template's labels. */
-function templateErrors(spec: JsonObject, restart: readonly string[] = ['Always']): FieldError[] {
+/** How messages differ between kinds. */
+interface SelectorStyle {
+  /** In the message about an empty selector. */
+  readonly kind: string;
+  /** Whether a missing selector is reported as such. */
+  readonly isRequired: boolean;
+  /** The detail of the message about an invalid selector, which comes after those about its parts. */
+  readonly invalid?: string;
+}
+
+/** Upstream has copied the name of the kind to replica sets. */
+const DEPLOYMENT: SelectorStyle = {
+  kind: 'deployment',
+  isRequired: true,
+  invalid: 'invalid label selector',
+};
+const STATEFUL_SET: SelectorStyle = { kind: 'statefulset', isRequired: true, invalid: '' };
+const DAEMON_SET: SelectorStyle = { kind: 'daemonset', isRequired: false };
+
+/** The selector must exist, be valid, and match the template's labels; the pods are always restarted. */
+function templateErrors(
+  spec: JsonObject,
+  { kind, isRequired, invalid }: SelectorStyle = DEPLOYMENT,
+): FieldError[] {
   const errors: FieldError[] = [];
   const selector = spec['selector'];
   const template = isObject(spec['template']) ? spec['template'] : {};
   const meta = isObject(template['metadata']) ? template['metadata'] : {};
   const labels = (meta['labels'] ?? {}) as Record<string, string>;
   if (!isObject(selector)) {
-    errors.push(field.required('spec.selector'));
+    if (isRequired) errors.push(field.required('spec.selector'));
     errors.push(mismatch(meta['labels']));
   } else {
-    const bad = labelSelectorErrors(selector, 'spec.selector');
-    append(errors, bad);
     const isEmpty = !isObject(selector['matchLabels']) && !Array.isArray(selector['matchExpressions']);
     if (isEmpty)
-      errors.push(field.invalid('spec.selector', selector, 'empty selector is invalid for deployment'));
-    else if (bad.length === 0 && !labelSelectorOf(selector).matches(labels))
-      errors.push(mismatch(meta['labels']));
+      errors.push(field.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`));
+    else if (labelSelectorErrors(selector, 'spec.selector').length > 0) {
+      if (invalid !== undefined)
+        errors.push(field.invalid('spec.selector', new field.Verbatim(selector), invalid));
+    } else if (!labelSelectorOf(selector).matches(labels)) errors.push(mismatch(meta['labels']));
   }
-  const pod = isObject(template['spec']) ? template['spec'] : {};
-  const claims = listOf(spec, 'volumeClaimTemplates').map((claim) => textOfName(claim));
-  append(errors, podSpecErrors(pod, 'spec.template.spec', restart, claims));
+  append(errors, restartedPodErrors(template, 'spec.template.spec', claimNames(spec)));
   return errors;
+}
+
+/** Of pods that workloads keep running. */
+function restartedPodErrors(
+  template: JsonObject,
+  path: string,
+  claims: readonly string[] = [],
+): FieldError[] {
+  const pod = isObject(template['spec']) ? template['spec'] : {};
+  const errors = podSpecErrors(pod, path, claims);
+  const policy = pod['restartPolicy'];
+  if (policy !== 'Always') errors.push(field.notSupported(`${path}.restartPolicy`, policy, ['Always']));
+  return errors;
+}
+
+const claimNames = (spec: JsonObject): string[] =>
+  listOf(spec, 'volumeClaimTemplates').map((claim) => textOfName(claim));
+
+/** Each template of claims becomes a volume of its name. */
+const claimNameErrors = (spec: JsonObject): FieldError[] =>
+  claimNames(spec).flatMap((name, i) =>
+    name === ''
+      ? ['name', 'persistentVolumeClaim.claimName'].map((member) =>
+          field.required(`spec.template.spec.volumes[${i}].${member}`),
+        )
+      : [],
+  );
+
+/** How often names collided is never forgotten. */
+function collisionErrors(object: KubeObject, old: KubeObject): FieldError[] {
+  const count = ({ status }: KubeObject): number =>
+    Number(isObject(status) ? (status['collisionCount'] ?? 0) : 0);
+  return count(object) < count(old)
+    ? [field.invalid('status.collisionCount', count(object), 'cannot be decremented')]
+    : [];
 }
 
 const textOfName = ({ metadata }: JsonObject): string =>
@@ -63,6 +118,10 @@ const selectorImmutable = (object: KubeObject, old: KubeObject): FieldError[] =>
 
 export const podTemplate: Strategy = {
   defaults: defaultTemplate,
+  validate(object) {
+    const template = objectAt(object, 'template');
+    return podSpecErrors(objectAt(template, 'spec'), 'template.spec');
+  },
 };
 
 export const deployment: Strategy = {
@@ -81,7 +140,7 @@ export const deployment: Strategy = {
       fill(objectAt(strategy, 'rollingUpdate'), { maxUnavailable: '25%', maxSurge: '25%' });
   },
   validate: (object) => [...replicasErrors(specOf(object)), ...templateErrors(specOf(object))],
-  validateUpdate: selectorImmutable,
+  validateUpdate: (object, old) => [...selectorImmutable(object, old), ...collisionErrors(object, old)],
 };
 
 export const replicaSet: Strategy = {
@@ -98,13 +157,26 @@ export const replicaSet: Strategy = {
 export const replicationController: Strategy = {
   defaults(object) {
     const spec = specOf(object);
+    fill(spec, { replicas: 1 });
+    if (!isObject(spec['template'])) return;
     defaultTemplate(spec);
-    const labels = objectAt(objectAt(spec, 'template'), 'metadata')['labels'];
-    fill(spec, { replicas: 1, ...(isObject(labels) ? { selector: { ...labels } } : {}) });
-    if (isObject(labels) && Object.keys(object.metadata.labels ?? {}).length === 0)
+    const labels = objectAt(spec['template'], 'metadata')['labels'];
+    if (!isObject(labels)) return;
+    fill(spec, { selector: { ...labels } });
+    if (Object.keys(object.metadata.labels ?? {}).length === 0)
       object.metadata.labels = { ...(labels as Record<string, string>) };
   },
-  validate: (object) => replicasErrors(specOf(object)),
+  validate(object) {
+    const { selector, template, ...rest } = specOf(object);
+    const errors = replicasErrors(rest);
+    const wanted = isObject(selector) ? selector : {};
+    if (Object.keys(wanted).length === 0) errors.push(field.required('spec.selector'));
+    if (!isObject(template)) return [...errors, field.required('spec.template')];
+    const { labels } = objectAt(template, 'metadata');
+    const actual = isObject(labels) ? labels : {};
+    if (Object.entries(wanted).some(([key, value]) => actual[key] !== value)) errors.push(mismatch(labels));
+    return [...errors, ...restartedPodErrors(template, 'spec.template.spec')];
+  },
 };
 
 const MUTABLE_STATEFULSET = [
@@ -140,15 +212,20 @@ export const statefulSet: Strategy = {
       defaultClaimSpec(claim);
     }
   },
-  validate: (object) => [...replicasErrors(specOf(object)), ...templateErrors(specOf(object))],
+  validate(object) {
+    const spec = specOf(object);
+    return [...replicasErrors(spec), ...templateErrors(spec, STATEFUL_SET), ...claimNameErrors(spec)];
+  },
   validateUpdate(object, old) {
     const frozen = (o: KubeObject): JsonObject =>
       Object.fromEntries(
         Object.entries(specOf(o)).filter(([member]) => !MUTABLE_STATEFULSET.includes(member)),
       );
+    const errors = collisionErrors(object, old);
     return equalJson(frozen(object), frozen(old))
-      ? []
+      ? errors
       : [
+          ...errors,
           field.forbidden(
             'spec',
             "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
@@ -181,6 +258,6 @@ export const daemonSet: Strategy = {
       [TEMPLATE_GENERATION]: String(isChanged ? before + 1 : before),
     };
   },
-  validate: (object) => templateErrors(specOf(object)),
-  validateUpdate: selectorImmutable,
+  validate: (object) => templateErrors(specOf(object), DAEMON_SET),
+  validateUpdate: (object, old) => [...selectorImmutable(object, old), ...collisionErrors(object, old)],
 };

@@ -5,7 +5,10 @@ import { isObject } from '../../../../src/apiserver/types.ts';
 import type { Json, Reply, Subject } from '../subject.ts';
 import { casesOf, SERVICES, statusCasesOf } from './cases.ts';
 
-/** The stored object, or `refused`, or `aborted`: kube-apiserver ends the connection after some invalid objects. */
+/**
+ * The stored object, or `refused` and the causes, a line each, or `aborted`: kube-apiserver ends the connection after
+ * some invalid objects.
+ */
 export type Outcome = Json;
 export type Outcomes = Readonly<Record<string, Outcome>>;
 
@@ -125,12 +128,26 @@ interface Names {
 
 function outcomeOf(reply: Reply | undefined, { id, namespace }: Names): Outcome {
   if (!reply) return 'aborted';
-  if (reply.code >= 300) return 'refused';
-  const text = reply.text
-    .replaceAll(reply.body.metadata.uid, 'UID')
-    .replaceAll(namespace, 'NAMESPACE')
-    .replace(new RegExp(id, 'gi'), 'ID');
-  return settled(JSON.parse(text));
+  const named = (text: string): string =>
+    text.replaceAll(namespace, 'NAMESPACE').replace(new RegExp(id, 'gi'), 'ID');
+  if (reply.code >= 300) return named(refusal(reply));
+  return settled(JSON.parse(named(reply.text.replaceAll(reply.body.metadata.uid, 'UID'))));
+}
+
+export const isRefused = (outcome: Outcome): outcome is string =>
+  typeof outcome === 'string' && outcome.startsWith('refused');
+
+/** Messages that print whole schemas are long, and differ in the middle. */
+const MESSAGE = 300;
+
+/** Servers report the causes in any order, some of them twice. */
+function refusal({ code, body }: Reply): string {
+  const causes: readonly Json[] = code === 422 ? (body.details?.causes ?? []) : [];
+  const lines = causes.map(({ reason, field, message }) =>
+    `${reason} ${field}: ${message}`.slice(0, MESSAGE),
+  );
+  const found = lines.length > 0 ? lines : [`${code} ${body.reason}: ${body.message}`];
+  return ['refused', ...new Set(found.sort())].join('\n');
 }
 
 /** Without what differs from run to run. */

@@ -4,7 +4,7 @@ import { executionKind } from '../../src/api/kinds/execution.ts';
 import { targetKind, type Target } from '../../src/api/kinds/target.ts';
 import { API_VERSION, GROUP } from '../../src/api/labels.ts';
 import type { Kind, Obj } from '../../src/runtime/types.ts';
-import { blueprint, mockItem, root } from '../support/landscape.ts';
+import { blueprint, mockItem, RECONCILE, root } from '../support/landscape.ts';
 import { attacks, type Scene, type Victim } from './stage/attack.ts';
 import { failing, withBlueprint } from './stage/objects.ts';
 
@@ -67,6 +67,19 @@ attacks({
         return [victim(installationKind, 'link-0'), victim(installationKind, 'link-999')];
       },
       patienceMs: 120_000,
+    },
+    {
+      title: '300 harmless installations of another namespace, created at once',
+      async launch(scene) {
+        const one = (i: number): Installation =>
+          root(`harmless-${String(i)}`, { items: [mockItem('sings')], annotations: RECONCILE });
+        await createAll(scene, installationKind, times(300, one));
+        return times(300, (i) => ({
+          ...victim(installationKind, one(i).metadata.name),
+          phase: /^Succeeded$/,
+        }));
+      },
+      patienceMs: 300_000,
     },
     {
       title: '5,000 targets, and an installation that imports a list of 20,000',

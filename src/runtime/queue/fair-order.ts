@@ -6,6 +6,8 @@
  * namespace and a priority, keys are first in, first out. Example: 2000 keys of A are ready, and each needs a
  * reconcile of a second; B adds one key. A never holds all workers, so B's key starts at once.
  *
+ * The requests of a connection are in the same order (transport/lanes.ts): there, a place for a request is a worker.
+ *
  * Every operation takes constant time, whatever the number of keys and namespaces.
  */
 import { LinkedList, type Linked } from './linked-list.ts';
@@ -24,6 +26,15 @@ const SLOW_PER_WORKER = 10;
  * After this many reconciles of light namespaces, one of a heavy namespace starts, so that heavy ones make progress.
  */
 const LIGHT_IN_A_ROW = 3;
+
+/** The latest start of an entry of a light namespace. */
+interface LightStart {
+  readonly name: string;
+  /** Its number among all starts. */
+  readonly number: number;
+}
+
+const NEVER: LightStart = { name: '', number: -Infinity };
 
 /** An entry of the queue; it is ready while it is in a list. */
 export interface Waiting<E> extends Linked<E> {
@@ -63,19 +74,29 @@ export class FairOrder<E extends Waiting<E>> {
   readonly #groups = new Map<string, Group<E>>();
   readonly #rings: Record<Tier, Ring<E>[]> = { light: [], heavy: [], full: [], blocked: [] };
   readonly #mostSlow: number;
+  readonly #yieldsFor: number;
+  #starts = 0;
   #slow = 0;
   #running = 0;
   /** Workers held by namespaces that are not light. */
   #runningOfOthers = 0;
   /** Consecutive light reconciles while a heavy namespace waited. */
   #lightInARow = 0;
+  /** Of the two light namespaces that started last: the latest, and the other one. */
+  #latestLight = NEVER;
+  #otherLight = NEVER;
   /** The controller's time that each active reconcile has used, if they share it equally. */
   #shareMs = 0;
   /** `Clock.now()` of the last operation. */
   #now = 0;
 
-  /** @param workers their number; with one or infinitely many, no namespace is limited */
-  constructor(workers: number) {
+  /**
+   * @param workers their number; with one or infinitely many, no namespace is limited
+   * @param yieldsFor for this many starts after each of a light namespace, the others together hold at most half of the
+   * workers; default 0: they do not yield
+   */
+  constructor(workers: number, yieldsFor = 0) {
+    this.#yieldsFor = yieldsFor;
     this.#half = workers > 1 ? Math.ceil(workers / 2) : Infinity;
     this.#mostOfOthers = workers > 1 ? workers - 1 : Infinity;
     this.#mostSlow = workers > 1 && Number.isFinite(workers) ? SLOW_PER_WORKER * workers : 0;
@@ -121,11 +142,12 @@ export class FairOrder<E extends Waiting<E>> {
 
   /** The next entry to start, if there is one that may use a worker. */
   next(): E | undefined {
-    if (this.#runningOfOthers >= this.#mostOfOthers) return this.#first('light');
-    if (this.#lightInARow < LIGHT_IN_A_ROW) {
-      return this.#first('light') ?? this.#first('heavy') ?? this.#first('full');
-    }
-    return this.#first('heavy') ?? this.#first('light') ?? this.#first('full');
+    const light = this.#first('light');
+    if (this.#runningOfOthers >= this.#mostOfOthers) return light;
+    if (light && this.#lightInARow < LIGHT_IN_A_ROW) return light;
+    const heavy = this.#first('heavy');
+    const next = heavy ?? light ?? this.#first('full');
+    return next && this.#yields(next.group) ? light : next;
   }
 
   /** Removes a ready entry and assigns it to a worker. @returns a mark for `end` */
@@ -138,6 +160,8 @@ export class FairOrder<E extends Waiting<E>> {
       ring.remove(line);
       ring.push(line);
     }
+    this.#starts++;
+    if (group.tier === 'light') this.#startedLight(group.name);
     this.#lightInARow = group.tier === 'light' && this.#head('heavy') ? this.#lightInARow + 1 : 0;
     this.#take(now);
     this.#count(group, 1);
@@ -164,6 +188,19 @@ export class FairOrder<E extends Waiting<E>> {
     this.#count(group, -1);
     this.#countSlow(group, 1);
     return true;
+  }
+
+  #startedLight(name: string): void {
+    if (this.#yieldsFor === 0) return;
+    if (this.#latestLight.name !== name) this.#otherLight = this.#latestLight;
+    this.#latestLight = { name, number: this.#starts };
+  }
+
+  /** Whether a namespace may not have another worker because light ones started lately. */
+  #yields({ name, tier }: Group<E>): boolean {
+    if (tier === 'light' || this.#runningOfOthers < this.#half) return false;
+    const last = this.#latestLight.name === name ? this.#otherLight : this.#latestLight;
+    return this.#starts - last.number < this.#yieldsFor;
   }
 
   #countSlow(group: Group<E>, by: 1 | -1): void {

@@ -40,7 +40,7 @@ export interface ConnectOptions {
   readonly metrics?: Metrics;
   /** Field manager of writes; default `espalier`. */
   readonly fieldManager?: string;
-  /** Maximum number of sockets for requests; watches and leases have others. Default 32. */
+  /** Maximum number of sockets for requests; watches and leases have others. Namespaces take turns. Default 32. */
   readonly maxSockets?: number;
   /**
    * Limits of responses. Default: those of a target for a kubeconfig that is given as text, otherwise those of the
@@ -146,7 +146,7 @@ class HttpConnection implements Connection {
     this.#rng = options.rng ?? systemRng;
     this.#metrics = metrics;
     const maxSockets = options.maxSockets ?? 32;
-    this.#lanes = new Lanes(maxSockets);
+    this.#lanes = new Lanes(maxSockets, options.clock);
     this.#keeper = new CredentialKeeper(access, maxSockets, options.clock, options.log);
     this.#host = url.host;
     const share = shareOf(options.usedBy, url.host);
@@ -216,7 +216,7 @@ class HttpConnection implements Connection {
   async #inLane<R>(request: HttpRequest, run: () => Promise<R>): Promise<R> {
     if (request.lane === 'lease') return run();
     const since = this.clock.now();
-    const leave = await this.#lanes.enter(request.lane, request.signal);
+    const leave = await this.#lanes.enter(request.lane, request.ref.namespace, request.signal);
     this.#metrics.waited(request.ref.verb, this.#host, this.clock.now() - since);
     try {
       return await run();

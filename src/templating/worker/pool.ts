@@ -49,6 +49,7 @@ export class WorkerPool {
   }
 
   #next(): void {
+    this.#moveToReady();
     for (let worker = this.#freeWorker(); worker; worker = this.#freeWorker()) {
       const order = this.#queue.take(this.#now());
       if (!order) return;
@@ -56,9 +57,27 @@ export class WorkerPool {
     }
   }
 
+  /** Gives a worker that has become free the work of one that is still starting, which takes seconds on a busy machine. */
+  #moveToReady(): void {
+    const ready = this.#readyWorker();
+    if (!ready) return;
+    for (const worker of this.#workers) {
+      const order = worker.takeBack();
+      if (order) {
+        ready.start(order);
+        return;
+      }
+    }
+  }
+
+  #readyWorker(): WorkerProcess | undefined {
+    return [...this.#workers].find(({ isFree, isReady }) => isFree && isReady);
+  }
+
   /** A worker for the next order; a new one is only started if there is an order. */
   #freeWorker(): (() => WorkerProcess) | undefined {
-    for (const worker of this.#workers) if (worker.isFree) return () => worker;
+    const free = this.#readyWorker() ?? [...this.#workers].find(({ isFree }) => isFree);
+    if (free) return () => free;
     return this.#workers.size < this.#options.size ? () => this.#newWorker() : undefined;
   }
 

@@ -142,11 +142,32 @@ export class WorkerProcess {
     return !this.#order && this.#reason === undefined;
   }
 
+  /** Whether it has loaded its code. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Sends the order when the worker is ready. */
   start(order: Order): void {
     this.#order = order;
     this.#seenMs = 0;
     this.#begun = this.#options.clock.now();
     this.#program.hold();
+    if (this.#isReady) this.#begin(order);
+    else this.#at(START_MS, () => void this.stop('starved'));
+  }
+
+  /** Releases the order that waits until the worker is ready, for another worker. */
+  takeBack(): Order | undefined {
+    const order = this.#order;
+    if (!order || this.#isReady || this.#reason !== undefined) return undefined;
+    this.#cancelWatch();
+    this.#program.release();
+    this.#order = undefined;
+    return order;
+  }
+
+  #begin(order: Order): void {
     try {
       this.#send(order.load());
     } catch (error) {
@@ -154,8 +175,7 @@ export class WorkerProcess {
       this.#finish(0)?.reject(error);
       return;
     }
-    if (this.#isReady) this.#watch(order);
-    else this.#at(START_MS, () => void this.stop('starved'));
+    this.#watch(order);
   }
 
   #send({ work, shared = [] }: Load): void {
@@ -189,7 +209,7 @@ export class WorkerProcess {
       this.#id = message.worker;
       this.#cpuBefore = message.cpuMs;
       this.#cancelWatch();
-      if (this.#order && this.#reason === undefined) this.#watch(this.#order);
+      if (this.#order && this.#reason === undefined) this.#begin(this.#order);
       return;
     }
     const usedMs = message.cpuMs - this.#cpuBefore;

@@ -1,4 +1,5 @@
 /** The work of workers in tests: it uses processor time, memory, or neither. */
+import { mkdirSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { ownCpuClock } from '../../../../src/templating/worker/cpu-time.ts';
 import { serve } from '../../../../src/templating/worker/serve.ts';
@@ -20,9 +21,24 @@ export type Burning =
   /** Returns the size of its heap in MiB. */
   | { readonly kind: 'heap' };
 
+/** Data of the workers. */
+export interface BurnerData {
+  /** A folder that does not exist: only the worker that creates it ever becomes ready. */
+  readonly onlyFirst: string;
+}
+
 const cpuMs = ownCpuClock();
 
-serve({
+function mayServe({ onlyFirst }: Partial<BurnerData>): boolean {
+  try {
+    if (onlyFirst !== undefined) mkdirSync(onlyFirst);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const options: Parameters<typeof serve>[0] = {
   cpuMs,
   answer: (work) => {
     const burning = work as Burning;
@@ -54,4 +70,7 @@ serve({
       }
     }
   },
-});
+};
+
+if (mayServe(JSON.parse(process.argv[2] ?? '{}') as Partial<BurnerData>)) serve(options);
+else process.on('message', () => undefined);

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { cpuTimeOf } from '../../../../src/templating/worker/cpu-time.ts';
 import { WorkerPool, type PoolOptions } from '../../../../src/templating/worker/pool.ts';
 import { WorkStopped, type StopReason } from '../../../../src/templating/worker/worker-process.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import type { Burning } from './burner.ts';
+import type { BurnerData, Burning } from './burner.ts';
 import { inTime } from '../../../support/waiting.ts';
 
 const ENTRY = new URL('burner.ts', import.meta.url);
@@ -51,6 +54,20 @@ describe('workers shared by namespaces', () => {
     }
     expect(endedBefore.at(-1), 'the canary waits for no more than what was at work').to.be.below(12);
     await Promise.all(flood);
+  });
+
+  it('do not wait for one that is still starting while another one is free', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-pool-'));
+    try {
+      const data: BurnerData = { onlyFirst: join(folder, 'first') };
+      const run = start({ data });
+      await run('flood', { kind: 'echo', value: 'ready' });
+      const flood = Array.from({ length: 3 }, () => run('flood', { kind: 'burn', ms: 50 }));
+      expect(await inTime('work of the other', run('canary', { kind: 'echo', value: 1 }))).to.equal(1);
+      await inTime('work of the first', Promise.all(flood));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('do not count the time in which they do not run', async () => {
@@ -150,7 +167,9 @@ describe('workers shared by namespaces', () => {
       return pool.run(load, { namespace: 'a', cpuMs: 10_000 });
     };
     const runs = [1, 2, 3].map(echo);
-    expect(packed).to.deep.equal([1]);
+    expect(packed, 'the worker is still starting').to.deep.equal([]);
+    await runs[0];
+    expect(packed).to.deep.equal([1, 2]);
     await Promise.all(runs);
     expect(packed).to.deep.equal([1, 2, 3]);
   });

@@ -60,6 +60,24 @@ describe('the number of objects of a tree', () => {
   });
 });
 
+describe('a tree that doubles with each level', () => {
+  const limit = 40;
+  const here = useCluster({ config: { ...defaults, limits: { ...defaults.limits, treeObjects: limit } } });
+
+  it('costs as many writes for each installation as any tree, so its time grows with the limit only', async () => {
+    const scene = await here.scene();
+    await scene.create(root('fork', { more: doubling(2) }));
+    await scene.finished('fork', 'Failed');
+    const { installations } = scene;
+    expect(installations).to.have.length.above(limit / 2);
+    const writes = scene.cluster
+      .history(scene.ns)
+      .filter(({ object }) => object.kind === 'Installation').length;
+    // Creation, start of the job, waiting, end; and one more that shows an obstacle below.
+    expect(writes).to.be.at.most(5 * installations.length);
+  });
+});
+
 describe('a tree that grows without end', () => {
   const here = useCluster();
 

@@ -1,4 +1,4 @@
-/** Describes what an installation waits for below it. Pure. */
+/** Describes what an installation waits for: objects below it, or siblings that it imports from. Pure. */
 import { named, type Awaited, type WaitReason } from '../../src/machine/decision.ts';
 import { obstacleAmong } from '../../src/machine/obstacles.ts';
 import type { SubObject } from './job.ts';
@@ -10,7 +10,7 @@ interface Wait {
 }
 
 /** The objects, or what holds up one of them. */
-export function waitForBelow(
+export function waitForObjects(
   { self, now }: Pick<Snapshot, 'self' | 'now'>,
   reason: WaitReason,
   objects: readonly SubObject[],

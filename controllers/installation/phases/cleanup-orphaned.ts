@@ -3,7 +3,7 @@ import { hasFinishedJob, isBeingDeleted, isTriggeredFor } from '../../../src/api
 import { advance, fail, wait } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
 import { listed } from '../../../src/machine/causes.ts';
-import { waitForBelow } from '../awaiting.ts';
+import { waitForObjects } from '../awaiting.ts';
 import { deleteOrphan } from '../children.ts';
 import { handDown } from '../job.ts';
 import { phase } from '../snapshot.ts';
@@ -34,7 +34,7 @@ export const cleanupOrphaned = phase({
       message: `sub-installations that are no longer part of the blueprint are being deleted: ${names}`,
     };
     return wait(problem, {
-      ...waitForBelow(snapshot, 'DeletionPending', orphans),
+      ...waitForObjects(snapshot, 'DeletionPending', orphans),
       effects: [...orphans.flatMap(deleteOrphan), ...handDown(snapshot, orphans)],
     });
   },

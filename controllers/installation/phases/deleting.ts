@@ -8,7 +8,7 @@ import { hasAnnotation, hasFinishedJob, isBeingDeleted, isRoot } from '../../../
 import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { causeOf, causesText } from '../../../src/machine/causes.ts';
 import { fail, release, removeFinalizer, wait } from '../../../src/machine/decision.ts';
-import { waitForBelow } from '../awaiting.ts';
+import { waitForObjects } from '../awaiting.ts';
 import { deleteAll, handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
 import { deleteObject } from '../objects.ts';
@@ -47,7 +47,7 @@ export const deleting = phase({
       return wait(
         { operation, reason: 'PendingSubobjects', message, codes: ['ERR_FOR_INFO_ONLY'] },
         {
-          ...waitForBelow(snapshot, 'DeletionPending', remaining),
+          ...waitForObjects(snapshot, 'DeletionPending', remaining),
           effects: [...deleteAll(snapshot, remaining.filter(isNotDeleted)), ...handDown(snapshot, remaining)],
         },
       );

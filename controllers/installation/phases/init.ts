@@ -21,7 +21,7 @@ import {
 } from '../../../src/machine/decision.ts';
 import type { Step } from '../../../src/machine/phase.ts';
 import { refusalForJob } from '../../../src/api/validation/index.ts';
-import { waitForBelow } from '../awaiting.ts';
+import { waitForObjects } from '../awaiting.ts';
 import { ensureChildren } from '../children.ts';
 import { ensureExecution } from '../execution.ts';
 import { checkImports } from '../import-conflicts.ts';
@@ -107,7 +107,7 @@ export const executionBeingDeleted = step(['execution'], (snapshot) => {
     return fail(problem(`execution ${name} was deleted and cannot be uninstalled: ${why}`));
   }
   return wait(problem(`execution ${name} was deleted; it is uninstalled before it is created again`), {
-    ...waitForBelow(snapshot, 'DeletionPending', [execution]),
+    ...waitForObjects(snapshot, 'DeletionPending', [execution]),
     effects: handDown(snapshot, [execution]),
   });
 });

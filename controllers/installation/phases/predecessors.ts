@@ -18,7 +18,8 @@ import {
   duplicatesText,
   siblingOf,
 } from '../../../src/dataflow/siblings.ts';
-import { asText, fail, named, wait, type Problem } from '../../../src/machine/decision.ts';
+import { asText, fail, wait, type Problem } from '../../../src/machine/decision.ts';
+import { waitForObjects } from '../awaiting.ts';
 import type { Inst } from '../related-objects.ts';
 import { step } from '../snapshot.ts';
 
@@ -74,26 +75,25 @@ export const deletedWhileWaiting = step(['predecessors'], (snapshot) => {
 });
 
 /** Children of one parent share its job; each root has its own. */
-export const predecessorStillRunning = step(['predecessors'], ({ self, predecessors }) => {
+export const predecessorStillRunning = step(['predecessors'], (snapshot) => {
+  const { self, predecessors } = snapshot;
   const jobID = self.status?.jobID ?? '';
   const unfinished = predecessors.filter((p) =>
     isRoot(self.metadata) ? isUnfinished(p) : !hasFinishedJob(p, jobID),
   );
-  const awaited = { reason: 'PredecessorsUnfinished', objects: unfinished.map(named) } as const;
+  const awaited = waitForObjects(snapshot, 'PredecessorsUnfinished', unfinished);
   for (const predecessor of predecessors) {
     if (isBeingUninstalled(predecessor)) {
       return fail(problem(predecessorReasons.succeeded, predecessor, 'is being deleted'));
     }
     if (isRoot(self.metadata)) {
       if (isJobRequested(predecessor)) {
-        return wait(problem(predecessorReasons.finished, predecessor, 'has reconcile annotation'), {
-          awaited,
-        });
+        return wait(problem(predecessorReasons.finished, predecessor, 'has reconcile annotation'), awaited);
       }
       if (isFinished(predecessor)) continue;
     } else if (hasFinishedJob(predecessor, jobID)) continue;
     const what = `not finished current job "${jobID}"`;
-    return wait(problem(predecessorReasons.finished, predecessor, what), { awaited });
+    return wait(problem(predecessorReasons.finished, predecessor, what), awaited);
   }
   return undefined;
 });

@@ -7,7 +7,7 @@ import { hasFinishedJob, isTriggeredFor } from '../../../src/api/job.ts';
 import { causeOf, causesText, listed } from '../../../src/machine/causes.ts';
 import { advance, fail, wait, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
-import { waitForBelow } from '../awaiting.ts';
+import { waitForObjects } from '../awaiting.ts';
 import { handDown, type SubObject } from '../job.ts';
 import { ownExecution } from '../related-objects.ts';
 import { phase, type Snapshot } from '../snapshot.ts';
@@ -28,7 +28,7 @@ export const progressing = phase({
     const [first] = running;
     if (first) {
       const effects = interruption ? [] : handDown(snapshot, below);
-      return wait(notFinished(first), { ...waitForBelow(snapshot, 'JobsUnfinished', running), effects });
+      return wait(notFinished(first), { ...waitForObjects(snapshot, 'JobsUnfinished', running), effects });
     }
     if (interruption && unstarted.length > 0) return fail(interruption);
 

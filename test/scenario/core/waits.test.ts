@@ -5,7 +5,7 @@ import type { Execution } from '../../../src/api/kinds/execution.ts';
 import { installationKind, type Installation } from '../../../src/api/kinds/installation.ts';
 import type { View } from '../../../src/runtime/types.ts';
 import { useCluster } from '../../support/cluster.ts';
-import { child, consumer, fakeItem, producer, stack, web } from '../../support/landscape.ts';
+import { child, childA, childB, consumer, fakeItem, producer, stack, web } from '../../support/landscape.ts';
 import type { Scene } from '../../support/scene.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 
@@ -131,6 +131,48 @@ describe('an error that a deployer retries', () => {
     await scene.answer(metadata.name, 'app');
     const end = await scene.finished('stack', 'Succeeded');
     expect(waitOf(end)).to.equal(undefined);
+  });
+});
+
+describe('an error below a predecessor', () => {
+  const here = useCluster();
+
+  it('is shown by the siblings that wait for it, however far away, until it is over', async () => {
+    const scene = await here.scene();
+    const last = child('c', { takes: { in: 'second' } });
+    const middle = childB({ gives: { out: 'second' } });
+    await scene.create(stack({ children: [childA({ items: [fakeItem('app')] }), middle, last] }));
+    const children = await Promise.all(
+      ['a', 'b', 'c'].map(
+        async (name) => (await scene.until(name, () => scene.child('stack', name))).metadata.name,
+      ),
+    );
+    const [a = '', ...waiting] = children;
+    const { metadata } = await scene.waiting(a, 'app');
+    await scene.until('both wait', () =>
+      waiting.every((name) => waitOf(scene.installation(name))?.reason === 'PredecessorsUnfinished'),
+    );
+    const lastError = {
+      operation: 'o',
+      reason: 'R',
+      message: 'no chart',
+      lastTransitionTime: ago(60_000),
+      lastUpdateTime: ago(0),
+    };
+    const status = { phase: 'Progressing', lastReconcileTime: ago(0), lastError };
+    await scene.patchStatus(deployItemKind, metadata.name, status);
+    const text = `deploy item ${metadata.name}: no chart`;
+    const readyOf = (name: string) =>
+      scene.installation(name)?.status?.conditions?.find(({ type }) => type === 'Ready')?.message;
+    await scene.until('all show it', () => ['stack', ...children].every((name) => readyOf(name) === text), {
+      ms: 40_000,
+    });
+    for (const name of waiting)
+      expect(waitOf(scene.installation(name))).to.deep.include({ reason: 'ReconcileError', message: text });
+    await scene.answer(a, 'app');
+    const end = await scene.finished('stack', 'Succeeded');
+    expect(waitOf(end)).to.equal(undefined);
+    for (const name of waiting) expect(waitOf(scene.installation(name))).to.equal(undefined);
   });
 });
 

@@ -454,6 +454,30 @@ describe('the objects that an installation waits for', () => {
       { reason: 'PredecessorsUnfinished', objects: ['installation b-x', 'installation d-x'] },
     ],
     [
+      'include the cause for which such a sibling waits, word for word',
+      'Init',
+      {
+        self: sibling('c', running(JOB, 'Init')),
+        predecessors: [sibling('b', running(JOB)), sibling('d', { ...running(JOB), conditions: [waiting] })],
+      },
+      { reason: 'NotTakenUp', message: stuck },
+    ],
+    [
+      'include the cause for which a root with a running job waits',
+      'Init',
+      { predecessors: [installation('works', { status: { ...running('p1'), conditions: [waiting] } })] },
+      { reason: 'NotTakenUp', message: stuck },
+    ],
+    [
+      'include no cause of an earlier job',
+      'Init',
+      {
+        self: sibling('c', running(JOB, 'Init')),
+        predecessors: [sibling('b', { ...done('j1', 'Failed'), conditions: [waiting] })],
+      },
+      { reason: 'PredecessorsUnfinished', objects: ['installation b-x'] },
+    ],
+    [
       'include its orphans',
       'CleanupOrphaned',
       { children: [going('b', running(JOB, 'Deleting')), child('stack', 'a')] },

@@ -82,6 +82,7 @@ export function withChangeLog<M extends ExternalObject>(
     create: (object, name) => recorded('create', object, name, () => handler.create(object, name)),
     update: (object, name) => recorded('update', object, name, () => handler.update(object, name)),
     delete: (object, name) => recorded('delete', object, name, () => handler.delete(object, name)),
+    ...(handler.recover && { recover: handler.recover.bind(handler) }),
     disconnect: () => handler.disconnect?.() ?? Promise.resolve(),
   };
 }

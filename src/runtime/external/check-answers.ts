@@ -6,7 +6,7 @@ import { isObject } from '../../lib/objects.ts';
 import { shown } from '../../lib/positive.ts';
 import { checkFields, type Check } from '../check-fields.ts';
 import { OutcomeUnknown } from './errors.ts';
-import type { Created, ExternalState, Observation, Updated } from './types.ts';
+import type { Created, ExternalState, Observation, Recovered, Updated } from './types.ts';
 
 const STATES: Readonly<Record<ExternalState, true>> = {
   creating: true,
@@ -40,6 +40,10 @@ const OBSERVED: Readonly<Record<keyof Observation, Check>> = {
   lateInitialized: bool,
 };
 const CREATED: Readonly<Record<keyof Created, Check>> = { connectionDetails: texts, externalName: nonEmpty };
+const RECOVERED: Readonly<Record<'created' | 'externalName', Check>> = {
+  created: bool,
+  externalName: nonEmpty,
+};
 const UPDATED: Readonly<Record<keyof Updated, Check>> = { connectionDetails: texts };
 
 /** @throws TypeError that names the field */
@@ -55,6 +59,12 @@ export function checkCreated(created: Created): Created {
   } catch (cause) {
     throw new OutcomeUnknown({ message: (cause as Error).message, cause });
   }
+}
+
+/** @throws TypeError that names the field */
+export function checkRecovered(found: Recovered): Recovered {
+  const required = isObject(found) && found.created ? ['created', 'externalName'] : ['created'];
+  return check('recover', found, RECOVERED, required);
 }
 
 /** @throws TypeError that names the field */

@@ -5,7 +5,7 @@
  * meanwhile. After it, a second annotation says whether the creation succeeded or failed. An object with only the first
  * annotation was left by a process that crashed in between. If the name was known before, `observe` finds the resource. If
  * the service assigns names, it is unknown whether the resource exists, and creating it again could leave a resource
- * that no object refers to: then a user has to check.
+ * that no object refers to: then the handler looks for it, if it can, or a user has to check.
  */
 import type { Obj, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
@@ -52,6 +52,18 @@ export function graceLeftMs(object: View<Obj>, now: number, graceMs = GRACE_MS):
   if (succeeded === undefined) return 0;
   const left = succeeded + graceMs - now;
   // An annotation from the future is the result of a wrong clock, so it does not count.
+  return left > graceMs ? 0 : Math.max(0, left);
+}
+
+/** When the last creation began: as the annotation says, and in milliseconds since 1970. */
+export const creationStart = (object: View<Obj>): { readonly text: string; readonly ms: number } => ({
+  text: annotationOf(object, 'createPending') ?? '',
+  ms: timeOf(object, 'createPending') ?? 0,
+});
+
+/** Milliseconds during which a resource whose creation was interrupted may not be visible yet. */
+export function unseenLeftMs(object: View<Obj>, now: number, graceMs: number): number {
+  const left = creationStart(object).ms + graceMs - now;
   return left > graceMs ? 0 : Math.max(0, left);
 }
 

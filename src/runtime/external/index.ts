@@ -28,5 +28,6 @@ export type {
   ExternalState,
   ExternalStatus,
   Observation,
+  Recovered,
   Updated,
 } from './types.ts';

@@ -10,7 +10,7 @@ import { hasFinalizer } from '../controller/finalizer.ts';
 import type { Context, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
 import { withChangeLog, type ChangeLog } from './change-log.ts';
-import { interruptedMessage, isInterrupted } from './creation.ts';
+import { isInterrupted } from './creation.ts';
 import type { Initializer } from './initializers.ts';
 import { failed, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
 import { ExternalReconcile } from './external-reconcile.ts';
@@ -61,13 +61,6 @@ export class ExternalResource<M extends ExternalObject> {
       ? await this.#beforeDeletion(reconcile, policies)
       : await this.#initialize(reconcile);
     if (early) return early;
-    if (this.#isStuck(reconcile))
-      return failed(
-        reconcile,
-        'CreationInterrupted',
-        new NoRetryError({ message: interruptedMessage(reconcile.object) }),
-      );
-
     let handler: ExternalHandler<M>;
     try {
       handler = this.#recorded(await this.#ports.connector.connect(reconcile.object, ctx.signal), ctx);
@@ -75,6 +68,8 @@ export class ExternalResource<M extends ExternalObject> {
       return failed(reconcile, 'ConnectFailed', error);
     }
     try {
+      const end = this.#isStuck(reconcile) ? await this.#steps.recover(reconcile, handler) : undefined;
+      if (end) return end;
       return await (isDeleting
         ? this.#steps.delete(reconcile, handler)
         : this.#steps.sync(reconcile, handler, policies));

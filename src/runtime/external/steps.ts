@@ -7,13 +7,15 @@ import { removeFinalizer } from '../controller/finalizer.ts';
 import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
 import { pollIntervalError, pollIntervalMs } from './annotations.ts';
-import { checkCreated, checkObservation, checkUpdated } from './check-answers.ts';
+import { checkCreated, checkObservation, checkRecovered, checkUpdated } from './check-answers.ts';
 import {
+  creationStart,
   failedAnnotations,
   graceLeftMs,
   interruptedMessage,
   pendingAnnotations,
   succeededAnnotations,
+  unseenLeftMs,
   type CreationAnnotations,
 } from './creation.ts';
 import { OutcomeUnknown } from './errors.ts';
@@ -28,6 +30,7 @@ import type {
   ExternalHandler,
   ExternalObject,
   Observation,
+  Recovered,
   Updated,
 } from './types.ts';
 
@@ -122,6 +125,7 @@ export class Steps<M extends ExternalObject> {
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown || reconcile.ctx.signal.aborted;
       if (isUnknown && !this.#ports.names.isDeterministic) {
+        if (handler.recover) return failed(reconcile, 'CreationInterrupted', error);
         const message = `${messageOf(error)}; ${interruptedMessage(reconcile.object)}`;
         return failed(reconcile, 'CreationInterrupted', new NoRetryError({ message, cause: error }));
       }
@@ -140,6 +144,36 @@ export class Steps<M extends ExternalObject> {
     return (
       (await this.#publish(reconcile, created.connectionDetails)) ?? ended(reconcile, this.#ports.pendingMs)
     );
+  }
+
+  /**
+   * Asks the handler what an interrupted creation created, and records it.
+   * @returns the end of the reconcile; undefined if it can go on
+   */
+  async recover(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Outcome | undefined> {
+    if (!handler.recover) {
+      const message = interruptedMessage(reconcile.object);
+      return failed(reconcile, 'CreationInterrupted', new NoRetryError({ message }));
+    }
+    const start = creationStart(reconcile.object);
+    let found: Recovered;
+    try {
+      found = checkRecovered(await handler.recover(reconcile.draft, start.text));
+    } catch (error) {
+      return failed(reconcile, 'RecoverFailed', error);
+    }
+    // If the clock was set back, the result must not look older than the start.
+    const now = Math.max(start.ms, reconcile.wall);
+    if (found.created) {
+      await this.#record(reconcile, succeededAnnotations(now, found.externalName));
+      const note = `Found ${found.externalName}, which an interrupted creation had created.`;
+      reconcile.ctx.event('Normal', 'Recovered', note);
+      return undefined;
+    }
+    const unseenMs = unseenLeftMs(reconcile.object, reconcile.wall, this.#ports.graceMs);
+    if (unseenMs > 0) return ended(reconcile, unseenMs);
+    await this.#record(reconcile, failedAnnotations(now));
+    return undefined;
   }
 
   async update(

@@ -61,6 +61,10 @@ export interface Created {
   readonly externalName?: string;
 }
 
+/** What an interrupted creation created. */
+export type Recovered =
+  { readonly created: false } | { readonly created: true; readonly externalName: string };
+
 /** Result of an update. */
 export interface Updated {
   readonly connectionDetails?: ConnectionDetails;
@@ -84,6 +88,12 @@ export interface ExternalHandler<M extends ExternalObject> {
   update(object: M, name: string): Promise<Updated>;
   /** Starts the deletion; called again until `observe` does not find the resource. */
   delete(object: M, name: string): Promise<void>;
+  /**
+   * Looks for what a creation created whose end was never recorded, if the service chooses names: by a tag with the uid of
+   * the object, or by an idempotency key. Changes nothing in the service. Without this method, a user has to look.
+   * @param startedAt when the creation began, RFC 3339
+   */
+  recover?(object: M, startedAt: string): Promise<Recovered>;
   disconnect?(): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ interface Child {
   readonly type: Type;
 }
 
-/** A type with what has to be visited below it; types without rules below them are not visited. */
+/** The rules of a type, and its members with rules below them; the others are not visited. */
 interface Type {
   readonly checksForbidden: boolean;
   readonly members: readonly (readonly [member: string, shown: string, rules: readonly StructMemberRule[]])[];
@@ -83,7 +83,7 @@ const join = (path: string, member: string): string => (path === '' ? member : `
 function check(type: Type, struct: JsonObject, path: string, errors: FieldError[]): void {
   const before = errors.length;
   for (const rule of type.together) append(errors, rule(struct, path));
-  // What must not be there at all is not checked in detail.
+  // Forbidden members are not checked in detail.
   const refused = new Set(
     (type.checksForbidden ? [] : errors.slice(before))
       .filter(({ type: reason }) => reason === 'FieldValueForbidden')
@@ -117,8 +117,8 @@ export function isValid(name: string, struct: JsonObject): boolean {
 }
 
 /**
- * What is wrong with an object of a built-in kind, by the rules of its types.
- * @param live the old object: what was wrong with it before does not prevent a change
+ * The errors of an object of a built-in kind, by the rules of its types.
+ * @param live the old object; its errors do not prevent a change
  */
 export function ruleErrors(kind: Kind, object: KubeObject, live?: KubeObject): FieldError[] {
   const name = kindsData().nameOf(kind.group, kind.version, kind.kind);

@@ -59,7 +59,7 @@ export const resourceNames =
     });
 
 /** Amounts that are below zero. */
-export const amounts = (resources: unknown, path: string): FieldError[] =>
+const amounts = (resources: unknown, path: string): FieldError[] =>
   Object.entries(structOf(resources)).flatMap(([name, amount]) =>
     typeof amount === 'string' && compareQuantities(amount, '0') < 0
       ? [field.invalid(`${path}[${name}]`, amount, 'must be greater than or equal to 0')]

@@ -136,11 +136,6 @@ export const each =
 /** The path of a list instead of that of its item: `a.b[3]` becomes `a.b`. */
 export const withoutIndex = (path: string): string => path.replace(/\[\d+\]$/, '');
 
-export const forbidden =
-  (detail: string): MemberRule =>
-  (value, path) =>
-    isAbsent(value) ? [] : [field.forbidden(path, detail)];
-
 /** Errors of labels, of a pod template for example. */
 export const labels: MemberRule = (value, path) =>
   Object.entries(structOf(value)).flatMap(([key, text]) => [

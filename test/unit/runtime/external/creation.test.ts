@@ -35,7 +35,7 @@ describe('RUN-112: a creation whose end was never recorded', () => {
     scene.put({ size: 1 }, pending);
     await scene.start();
     await world.clock.advance(3_600_000);
-    expect([cloud.connects, cloud.calls]).to.deep.equal([0, []]);
+    expect([cloud.calls, cloud.looks]).to.deep.equal([[], []]);
     const { reason, message } = scene.condition('Failed') ?? {};
     expect(reason).to.equal('CreationInterrupted');
     expect(message)

@@ -117,7 +117,7 @@ for (const { name: title, usesProgram } of engines)
       await give('lists', raw(c2()));
       await world.kick('lists', 'j1');
       expect(await world.problem('lists')).to.contain('observed generation outdated');
-      const counts = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+      const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
       const status = { observedGeneration: 1, ...counts };
       for (const name of ['one', 'two', 'three'])
         await world.edit(world.target, 'apps/v1', 'Deployment', `app/${name}`, { status }, 'status');

@@ -1,4 +1,4 @@
-/** The deploy items that the templates of a blueprint create, as far as they are known without values. */
+/** The deploy items that the templates of a blueprint create and that are known without values. */
 import { anyCaseField, isObject, ownField } from '../../lib/objects.ts';
 import type { Subject } from './subject.ts';
 import { resultOf, type TemplateResult } from './template-result.ts';
@@ -12,7 +12,7 @@ export interface Item {
   readonly isWhole: boolean;
 }
 
-export interface FoundItems {
+interface FoundItems {
   readonly items: readonly Item[];
   /** Whether these are all items of the blueprint, with all fields. */
   readonly isComplete: boolean;

@@ -4,7 +4,12 @@ import { fetchResource, type AccessPorts } from '../../../src/components/access.
 import { buildArtifact, type ArtifactStore } from '../../../src/components/artifact.ts';
 import { readDescriptor } from '../../../src/components/descriptor.ts';
 import { sha256 } from '../../../src/components/digest.ts';
-import { BlobMissing, ComponentProblem, ContentInvalid } from '../../../src/components/errors.ts';
+import {
+  BlobMissing,
+  ComponentProblem,
+  ContentInvalid,
+  RegistryUnavailable,
+} from '../../../src/components/errors.ts';
 import { inspect } from '../../../src/components/inspect.ts';
 import { artifactContent } from '../../../src/components/oci-repository.ts';
 import type { Repository } from '../../../src/components/repository.ts';
@@ -85,6 +90,17 @@ describe('the access of a resource', () => {
     expect(content).to.include({ kind: 'blob' });
     const looping = { ...LOCAL.access, globalAccess: LOCAL.access };
     expect(await refusal(fetched({ access: looping }))).to.contain('no blob x');
+    const elsewhere = { ...LOCAL.access, globalAccess: { type: 'localBlob', localReference: 'y' } };
+    expect(await refusal(fetched({ access: elsewhere }, { y: bytes('other') }))).to.contain('no blob x');
+    const unavailable: AccessPorts = {
+      registry: () => ({
+        name: 'a registry',
+        artifact: () => Promise.resolve(undefined),
+        blob: () => Promise.reject(new RegistryUnavailable('the registry is not available')),
+      }),
+    };
+    // A retry may find the content there.
+    expect(await refusal(fetched({ access }, {}, unavailable))).to.contain('not available');
     const unreadable = { ...LOCAL.access, globalAccess: { type: 'wget' } };
     expect(await refusal(fetched({ access: unreadable }))).to.contain('no blob x');
   });
@@ -121,6 +137,11 @@ describe('the digest of a resource', () => {
       );
     });
   }
+
+  it('may be written in capitals', async () => {
+    const [algorithm = '', hex = ''] = HELLO.split(':');
+    expect(await fetched(generic(`${algorithm}:${hex.toUpperCase()}`), blobs)).to.include({ kind: 'blob' });
+  });
 
   it('may be omitted on purpose', async () => {
     const none = digest('EXCLUDE-FROM-SIGNATURE', 'NO-DIGEST', 'NO-DIGEST');

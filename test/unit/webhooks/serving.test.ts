@@ -10,6 +10,7 @@ import { CHECK_MS } from '../../../src/runtime/webhooks/checking.ts';
 import { currentCertificates } from '../../../src/runtime/webhooks/secret.ts';
 import {
   CERTIFICATES_SECRET,
+  clusterRoleKind,
   CONFIGURATION_NAME,
   configurationKind,
   webhookConfiguration,
@@ -17,6 +18,7 @@ import {
 import type { Webhooks } from '../../../src/webhooks/index.ts';
 import { ownSecret } from '../../../src/webhooks/owned-secret.ts';
 import { installConfiguration, removeConfiguration } from '../../../src/webhooks/install.ts';
+import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { freePort } from '../../support/ports.ts';
 import { eventually } from '../../support/waiting.ts';
@@ -126,6 +128,18 @@ describe('the webhook server', () => {
     expect(cluster.read(configurationKind, CONFIGURATION_NAME)).to.equal(undefined);
   });
 
+  it('is owned by the role, and so are its certificates: Kubernetes deletes both after it', async () => {
+    const { uid } = cluster.put(clusterRoleKind, { metadata: { name: 'ls' } }).metadata;
+    await serve({ ownerRole: 'ls' });
+    for (const [kind, key] of [
+      [configurationKind, CONFIGURATION_NAME],
+      [Secret, KEY],
+    ] as const)
+      expect(cluster.read<Obj>(kind as Kind, key)?.metadata.ownerReferences, kind.kind).to.deep.equal([
+        { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'ls', uid },
+      ]);
+  });
+
   it('checks nothing after it was closed', async () => {
     await serve();
     await running?.close();
@@ -222,6 +236,10 @@ describe('the configuration of the webhooks', () => {
 
   for (const [title, more] of [
     ['its webhooks differ', { metadata: wanted.metadata, webhooks: [] }],
+    [
+      'it has a webhook for a kind that is no longer validated',
+      { metadata: wanted.metadata, webhooks: [...(wanted.webhooks ?? []), { name: 'more' }] },
+    ],
     ['its owner is missing', {}],
   ] as const)
     it(`is updated if ${title}, only in the version that was read`, async () => {
@@ -297,9 +315,12 @@ describe('the secret with the certificates', () => {
   const owners = async () => (await cluster.get(Secret, KEY)).metadata.ownerReferences;
 
   it('gets the owner once, besides those of others, in place of a role that was created again', async () => {
-    givenOwners(other, { ...owner, uid: 'u1' });
+    const another = { ...owner, name: 'another', uid: 'u3' };
+    const { resourceVersion } = givenOwners(other, another, { ...owner, uid: 'u1' }).metadata;
     await ownSecret(cluster, KEY, owner);
-    expect(await owners()).to.deep.equal([other, owner]);
+    expect(await owners()).to.deep.equal([other, another, owner]);
+    const write = cluster.requests.find(({ verb }) => verb === 'merge');
+    expect((write?.body as Obj).metadata).to.include({ resourceVersion });
     cluster.requests.length = 0;
     await ownSecret(cluster, KEY, owner);
     expect(cluster.requests.map(({ verb }) => verb)).to.deep.equal(['get']);

@@ -35,6 +35,7 @@ describe('a root has a job to wait for', () => {
     ['it is created with a request', undefined, annotated('operation', 'reconcile'), true],
     ['it is created without a request', undefined, installation('web'), false],
     ['it is unchanged', done, done, false],
+    ['it is changed without a request', done, withMeta(done, { generation: 3 }), false],
     ['a request is added', done, annotated('operation', 'reconcile'), true],
     ['it starts after each change', done, annotated('reconcile-if-changed', 'true', 3), true],
     ['it starts after each change, and has none', done, annotated('reconcile-if-changed', 'true'), false],

@@ -1,10 +1,10 @@
 /** Helm's records of releases: what of them is read, and when. */
 import { expect } from 'chai';
-import { recordsOf } from '../../../../deployers/helm/releases.ts';
+import { deleteRecord, recordsOf } from '../../../../deployers/helm/releases.ts';
 import type { KubeAccess } from '../../../../deployers/sdk/access.ts';
 import { RetryError } from '../../../../deployers/sdk/errors.ts';
 import type { Secret } from '../../../../deployers/sdk/kinds.ts';
-import { NotFound } from '../../../../src/runtime/errors.ts';
+import { Forbidden, NotFound } from '../../../../src/runtime/errors.ts';
 import type { Client } from '../../../../src/runtime/types.ts';
 import { outcome } from '../../../support/outcome.ts';
 
@@ -60,6 +60,28 @@ describe('the records of a release', () => {
     const newest = (await recordsOf(access, RELEASE, signal)).at(-1);
     expect(await newest?.content()).to.equal('content 2');
     expect(asked).to.deep.equal(['list of metadata', 'apps/sh.helm.release.v1.web.v2']);
+  });
+
+  it('are deleted with the uid that was read; one that is gone counts as deleted, and a refusal does not', async () => {
+    const { access } = targetWith(revision('1'));
+    const [record] = await recordsOf(access, RELEASE, signal);
+    const sent: unknown[] = [];
+    const refusal = (Refusal: typeof NotFound | typeof Forbidden, status: number) =>
+      new Refusal({ message: 'no', status, reason: 'x', ref: { verb: 'delete', kind: 'Secret' } as never });
+    const deleting = (answer: Promise<unknown>) =>
+      deleteRecord(
+        { client: { send: (write: unknown) => (sent.push(write), answer) } } as unknown as KubeAccess,
+        record!,
+        signal,
+      );
+    await deleting(Promise.resolve({}));
+    expect(sent[0]).to.deep.include({
+      verb: 'delete',
+      key: 'apps/sh.helm.release.v1.web.v1',
+      uid: 'uid-1',
+    });
+    await deleting(Promise.reject(refusal(NotFound, 404)));
+    expect(await outcome(deleting(Promise.reject(refusal(Forbidden, 403))))).to.throw(Forbidden);
   });
 
   it('are read again when one is deleted meanwhile, instead of counting as empty', async () => {

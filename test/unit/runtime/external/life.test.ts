@@ -35,6 +35,13 @@ describe('an external resource', () => {
     expect(cloud.disconnects).to.equal(cloud.connects);
   });
 
+  it('keeps the finalizers of others when it gets its own', async () => {
+    const scene = createScene();
+    scene.put({ size: 1 }, { finalizers: ['other.example/x'] });
+    await scene.start();
+    expect(scene.get()?.metadata.finalizers).to.deep.equal(['other.example/x', FINALIZER]);
+  });
+
   it('RUN-103: gets finalizer, name and mark in one write before it is created', async () => {
     const { cloud } = scene;
     const seen: unknown[] = [];

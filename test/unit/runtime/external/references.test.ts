@@ -64,6 +64,11 @@ describe('a reference', () => {
       },
       { vpc: 'vpc-a', vpcRef: { name: 'a' } },
     ],
+    [
+      'selects the first although another one that matches has no value yet',
+      { vpcSelector: { matchLabels: {} } },
+      { vpc: 'vpc-a', vpcRef: { name: 'a' } },
+    ],
     ['ignores references that are no objects', { vpcRef: 'a', vpcSelector: 'b' }, undefined],
     ['may be optional', { vpcRef: { name: 'gone', policy: { resolution: 'Optional' } } }, undefined],
   ];
@@ -166,6 +171,27 @@ describe('a reference', () => {
       const spec = { vpcSelector: { matchLabels: { net: 'z' } } };
       const problem = 'spec.vpcSelector refers to no existing Widget';
       expect(resolve(spec, { list: true })).to.deep.equal({ ok: false, problem });
+    });
+  });
+
+  it('selects by the controller of its object, not by another owner', () => {
+    const [controller] = ownedBy('c').ownerReferences;
+    const ownerReferences = [{ ...controller, uid: 'other', controller: false }, controller];
+    const spec = { vpcSelector: { matchControllerRef: true } };
+    const patch = { vpc: 'vpc-a', vpcRef: { name: 'a' } };
+    expect(resolve(spec, {}, { ownerReferences })).to.deep.equal({ ok: true, patch });
+  });
+
+  it('names an object without a namespace by its name alone', () => {
+    const kind = { ...widgets, namespaced: false };
+    const metadata = { name: 'w', annotations: { [EXTERNAL_NAME]: 'vpc-w' } };
+    const wide = { ...objectOf('A/w'), metadata };
+    const reference = { field: 'vpc', kind };
+    const found = { get: (key: string) => (key === 'w' ? wide : undefined), list: () => [] };
+    const object = withSpec(objectOf('A/1'), { vpcRef: { name: 'w' } });
+    expect(resolveReferences(object, [{ reference, cache: found }])).to.deep.equal({
+      ok: true,
+      patch: { vpc: 'vpc-w' },
     });
   });
 

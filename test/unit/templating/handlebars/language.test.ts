@@ -22,6 +22,7 @@ const same: readonly string[] = [
   '{{deep.er.name}} {{deep/er/name}} {{deep.er.[odd key]}} {{list.[1].id}} {{list.1.id}}',
   '{{#if name}}yes{{else}}no{{/if}}{{#if zero}}yes{{else}}no{{/if}}{{#if empty}}yes{{else}}no{{/if}}',
   '{{#if zero includeZero=true}}yes{{else}}no{{/if}}{{#unless no}}u{{/unless}}{{#if nope}}{{else}}gone{{/if}}',
+  '{{#if zero includeZero=false}}yes{{else}}no{{/if}}{{#unless zero includeZero=no}}u{{else}}x{{/unless}}',
   '{{#if no}}1{{else if yes}}2{{else}}3{{/if}}{{^no}}inverse{{/no}}',
   '{{#each list}}{{@index}}:{{id}}{{#unless @last}},{{/unless}}{{#if @first}}!{{/if}}{{/each}}',
   '{{#each map}}{{@key}}={{v}} {{@index}};{{/each}}{{#each empty}}x{{else}}nothing{{/each}}{{#each nope}}x{{/each}}',

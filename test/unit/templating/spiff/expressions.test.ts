@@ -269,6 +269,7 @@ describe('an expression that cannot be evaluated', () => {
     ['the environment', 'env("PATH")', "*unknown function 'env'"],
     ['division by zero', '1 / 0', '*division by zero'],
     ['a remainder of zero', '1 % 0', '*division by zero'],
+    ['a division of a list', '[1] / 0', '*non-CIDR division requires number arguments'],
     ['a loop over a string', 'map[imports.name|x|->x]', '*map[] does not support string values'],
     ['a selection from a list as a map', 'select{imports.l|x|->x}', '*select{} does not support list values'],
     ['a key that is not a string', 'map{[5]|x|->x}', '*list element must be string, but found int'],

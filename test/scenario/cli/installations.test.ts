@@ -162,7 +162,7 @@ describe('installations on the command line, without controllers', () => {
     const { code, terminal } = await espalier(server, 'doctor', '-n', 'empty');
     expect(code).to.equal(1);
     expect(terminal.output).to.contain('DataObject empty/url: orphaned-export\n');
-    expect(terminal.output).to.contain('command:  kubectl delete dataobject url -n empty\n');
+    expect(terminal.output).to.contain('doctor -n empty --fix --check orphaned-export\n');
   });
 
   it('doctor --targets reports the target whose cluster does not answer', async () => {

@@ -128,7 +128,7 @@ describe('the start of a job', () => {
     const more = { imports: [{ name: 'cluster', type: 'target', targetType: type }] };
     await scene.create(root('web', { spec: { imports }, more }));
     const { status } = await scene.finished('web', 'Failed');
-    const command = `kubectl annotate installation web -n ${scene.ns} ${annotations.operation}=reconcile`;
+    const command = `installations reconcile web -n ${scene.ns}, or annotate it with ${annotations.operation}=reconcile`;
     expect(status?.lastError?.message)
       .to.contain('no other job starts by itself, even when the cause is fixed')
       .and.contain(command);

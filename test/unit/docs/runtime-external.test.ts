@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { serverController, serverKind, type Cloud } from '../../../docs/samples/operators/server/servers.ts';
 import {
   stationController,
   stationKind,
@@ -88,6 +89,38 @@ describe('the page about external resources and event sources', () => {
         },
       ],
     ]);
+    await world.end();
+  });
+
+  it('has a sample that finds the server of an interrupted creation', async () => {
+    const world = createWorld();
+    const { clock, cluster, manager, caches, metrics } = world;
+    const servers = new Map([['i-7', { size: 'small', owner: 'u1' }]]);
+    const created: string[] = [];
+    const cloud: Cloud = {
+      create(size, tags) {
+        created.push(size);
+        servers.set('i-8', { size, owner: tags['owner'] ?? '' });
+        return Promise.resolve('i-8');
+      },
+      sizeOf: (id) => Promise.resolve(servers.get(id)?.size),
+      resize: () => Promise.reject(new Error('not expected')),
+      remove: () => Promise.reject(new Error('not expected')),
+      findByTag: (_, value) => Promise.resolve([...servers].find(([, { owner }]) => owner === value)?.[0]),
+    };
+    manager.add(serverController(cloud, { client: cluster, caches, clock, rng: seededRng(1), metrics }));
+    const pending = { [annotations.createPending]: '2025-12-31T23:00:00.000Z' };
+    const put = (name: string, uid: string, marks: Record<string, string>): void => {
+      const metadata = { namespace: 'a', name, uid, annotations: marks };
+      cluster.put(serverKind, { metadata, spec: { size: 'small' } });
+    };
+    put('interrupted', 'u1', pending);
+    put('fresh', 'u2', {});
+    await world.start();
+    const nameOf = (name: string): unknown =>
+      cluster.read(serverKind, `a/${name}`)?.metadata.annotations?.[annotations.name];
+    expect([nameOf('interrupted'), nameOf('fresh')]).to.deep.equal(['i-7', 'i-8']);
+    expect(created).to.deep.equal(['small']);
     await world.end();
   });
 

@@ -95,7 +95,7 @@ describe('the page about external resources and event sources', () => {
   it('has a sample that finds the server of an interrupted creation', async () => {
     const world = createWorld();
     const { clock, cluster, manager, caches, metrics } = world;
-    const servers = new Map([['i-7', { size: 'small', owner: 'u1' }]]);
+    const servers = new Map<string, { size: string; owner: string }>();
     const created: string[] = [];
     const cloud: Cloud = {
       create(size, tags) {
@@ -110,12 +110,14 @@ describe('the page about external resources and event sources', () => {
     };
     manager.add(serverController(cloud, { client: cluster, caches, clock, rng: seededRng(1), metrics }));
     const pending = { [annotations.createPending]: '2025-12-31T23:00:00.000Z' };
-    const put = (name: string, uid: string, marks: Record<string, string>): void => {
-      const metadata = { namespace: 'a', name, uid, annotations: marks };
+    const put = (name: string, marks: Record<string, string>): void => {
+      const metadata = { namespace: 'a', name, annotations: marks };
       cluster.put(serverKind, { metadata, spec: { size: 'small' } });
     };
-    put('interrupted', 'u1', pending);
-    put('fresh', 'u2', {});
+    put('interrupted', pending);
+    put('fresh', {});
+    const owner = cluster.read(serverKind, 'a/interrupted')?.metadata.uid ?? '';
+    servers.set('i-7', { size: 'small', owner });
     await world.start();
     const nameOf = (name: string): unknown =>
       cluster.read(serverKind, `a/${name}`)?.metadata.annotations?.[annotations.name];

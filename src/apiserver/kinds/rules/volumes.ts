@@ -157,10 +157,8 @@ const templateMetadata: StructRule = ({ metadata }, path) =>
     field.forbidden(`${path}.metadata.${member === 'uid' ? 'uID' : member}`, 'cannot be set'),
   );
 
-const storageRequest: StructRule = ({ resources }, path) =>
-  isAbsent(structOf(structOf(resources)['requests'])['storage'])
-    ? [field.required(`${path}.resources[storage]`)]
-    : [];
+const storageRequest: MemberRule = (resources, path) =>
+  isAbsent(structOf(structOf(resources)['requests'])['storage']) ? [field.required(`${path}[storage]`)] : [];
 
 function claimSources({ dataSource, dataSourceRef }: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -294,8 +292,9 @@ export const volumeRules: RuleTable = {
   'core.v1.PersistentVolumeClaimSpec': {
     members: {
       accessModes: [required('at least 1 access mode is required')],
+      resources: [storageRequest],
       volumeMode: [oneOf(...MODES)],
     },
-    together: [storageRequest, claimSources],
+    together: [claimSources],
   },
 };

@@ -20,7 +20,7 @@ const YIELDS_FOR = 4;
 
 /** A request that waits for its turn. */
 interface Waiter extends Waiting<Waiter> {
-  go(leave: () => void): void;
+  go: (leave: () => void) => void;
 }
 
 export class Lanes {
@@ -47,25 +47,28 @@ export class Lanes {
   enter(lane: Lane, namespace = '', signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        this.#order.remove(waiter);
-        this.#order.leave(waiter.group);
-        reject(signal?.reason as Error);
-      };
       const waiter: Waiter = {
         group: this.#order.enter(namespace),
         priority: LANES[lane],
         list: undefined,
         before: undefined,
         after: undefined,
-        go: (leave) => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve(leave);
-        },
+        go: resolve,
       };
       this.#order.push(waiter, this.#clock.now());
       this.#serve();
-      if (waiter.list) signal?.addEventListener('abort', onAbort, { once: true });
+      // Most requests start at once.
+      if (!waiter.list || !signal) return;
+      const onAbort = (): void => {
+        this.#order.remove(waiter);
+        this.#order.leave(waiter.group);
+        reject(signal.reason as Error);
+      };
+      waiter.go = (leave) => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(leave);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
     });
   }
 

@@ -49,7 +49,7 @@ describe('a process that uses registries', () => {
       registry: new URL('https://r.example'),
     };
     const answer = (key: number) =>
-      authorization.answer(String(key), { scheme: 'basic' } as never, login as never, 'scope');
+      authorization.answer(String(key), { scheme: 'basic' } as never, login, 'scope');
     for (let i = 0; i < 500; i++) await answer(i);
     await answer(0);
     await answer(500);

@@ -135,7 +135,7 @@ describe('the webhook server', () => {
       [configurationKind, CONFIGURATION_NAME],
       [Secret, KEY],
     ] as const)
-      expect(cluster.read<Obj>(kind as Kind, key)?.metadata.ownerReferences, kind.kind).to.deep.equal([
+      expect(cluster.read<Obj>(kind, key)?.metadata.ownerReferences, kind.kind).to.deep.equal([
         { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'ls', uid },
       ]);
   });

@@ -67,7 +67,7 @@ describe('the records of a release', () => {
     const [record] = await recordsOf(access, RELEASE, signal);
     const sent: unknown[] = [];
     const refusal = (Refusal: typeof NotFound | typeof Forbidden, status: number) =>
-      new Refusal({ message: 'no', status, reason: 'x', ref: { verb: 'delete', kind: 'Secret' } as never });
+      new Refusal({ message: 'no', status, reason: 'x', ref: { verb: 'delete', kind: 'Secret' } });
     const deleting = (answer: Promise<unknown>) =>
       deleteRecord(
         { client: { send: (write: unknown) => (sent.push(write), answer) } } as unknown as KubeAccess,

@@ -18,7 +18,7 @@ import {
 import type { Webhooks } from '../../../src/webhooks/index.ts';
 import { ownSecret } from '../../../src/webhooks/owned-secret.ts';
 import { installConfiguration, removeConfiguration } from '../../../src/webhooks/install.ts';
-import type { Kind, Obj } from '../../../src/runtime/types.ts';
+import type { Obj } from '../../../src/runtime/types.ts';
 import { FakeClock, settle } from '../../support/clock.ts';
 import { freePort } from '../../support/ports.ts';
 import { eventually } from '../../support/waiting.ts';

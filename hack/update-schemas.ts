@@ -11,7 +11,13 @@ const wanted = new Map<string, string>();
 for (const { name, schema } of schemas) {
   const file = `${name}.json`;
   const options = { ...(await resolveConfig(join(folder, file))), parser: 'json' };
-  wanted.set(file, await format(JSON.stringify(schema), options));
+  wanted.set(file, await format(JSON.stringify(schema, name === 'objects' ? beside : undefined), options));
+}
+
+/** Schemas of kinds are files in the same folder, so the one of all kinds refers to these instead of containing them. */
+function beside(key: string, value: unknown): unknown {
+  if (key === 'definitions') return undefined;
+  return key === '$ref' ? String(value).replace(/^#\/definitions\/(.*)$/, '$1.json') : value;
 }
 
 mkdirSync(folder, { recursive: true });

@@ -140,4 +140,21 @@ describe('JSON Schemas for editors', () => {
     expect(await runProgram(['schemas', 'bluprint'], wrong)).to.equal(2);
     expect(wrong.errors).to.include('there is no schema "bluprint"; did you mean "blueprint"?');
   });
+
+  it('are files, of which the one for all kinds refers to the others', () => {
+    const files = new Ajv({ strict: false, validateFormats: false });
+    const read = (file: string): object =>
+      JSON.parse(readFileSync(join(root, 'schemas', file), 'utf8')) as object;
+    for (const { name } of schemas.filter((entry) => entry.name !== 'objects'))
+      files.addSchema(read(`${name}.json`), `${name}.json`);
+    const validate = files.compile(read('objects.json'));
+    const target = {
+      apiVersion: `${GROUP}/v1alpha1`,
+      kind: 'Target',
+      metadata: { name: 'a' },
+      spec: { type: 'x' },
+    };
+    expect(validate(target)).to.equal(true);
+    expect(validate({ ...target, spec: { typ: 'x' } })).to.equal(false);
+  });
 });

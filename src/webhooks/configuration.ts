@@ -37,7 +37,7 @@ export const clusterRoleKind: Kind = {
 };
 
 /**
- * For whom the label that skips validation has an effect: `admins`, who have the right to do so, or `all`, as upstream.
+ * Who may skip validation with the label: `admins`, who have permission for the verb, or `all`, as upstream.
  */
 export type Skipping = 'admins' | 'all';
 

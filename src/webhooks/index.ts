@@ -56,7 +56,7 @@ interface WebhooksOptions {
    * configuration. Default: it creates the certificate.
    */
   readonly certificateFolder?: string;
-  /** For whom the label that skips validation has an effect; default `admins`. */
+  /** Who may skip validation with the label; default `admins`. */
   readonly skipping?: Skipping;
   /**
    * Name of a ClusterRole that becomes the owner of the configuration and of the secret: Kubernetes deletes them after

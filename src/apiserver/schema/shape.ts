@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../types.ts';
 const META = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** Possible members of metadata. */
-const OBJECT_META = new Set([
+export const OBJECT_META: ReadonlySet<string> = new Set([
   'annotations',
   'creationTimestamp',
   'deletionGracePeriodSeconds',

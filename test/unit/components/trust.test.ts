@@ -1,4 +1,4 @@
-/** To which addresses connections are made for whom, and how many logins and authorities are kept. */
+/** The addresses that the clients of a tenant may connect to, and how many logins and authorities are kept. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { Authorization } from '../../../src/components/authorization.ts';

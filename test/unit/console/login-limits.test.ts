@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import {
   createLoginLimit,
-  MAX_FAILURES,
   MAX_FAILURES_OF_ADDRESS,
 } from '../../../src/cli/console/in-cluster/login-limit.ts';
 import {
@@ -12,21 +11,31 @@ import {
 } from '../../../src/cli/console/in-cluster/sessions.ts';
 import { FakeClock } from '../../support/clock.ts';
 
-describe('failed logins', () => {
-  it('of one address do not delay others, and are forgotten after a minute', async () => {
+describe('the limit of failed logins', () => {
+  it('lets an address wait until its oldest failure is a minute old', async () => {
     const clock = new FakeClock();
     const limit = createLoginLimit(clock);
-    for (let i = 0; i < MAX_FAILURES_OF_ADDRESS; i++) limit.failed('a');
-    expect(limit.waitMs('a')).to.equal(60_000);
+    for (let i = 0; i < MAX_FAILURES_OF_ADDRESS; i++) {
+      expect(limit.waitMs('a')).to.equal(0);
+      limit.failed('a');
+      await clock.advance(1_000);
+    }
+    expect(limit.waitMs('a')).to.equal(60_000 - MAX_FAILURES_OF_ADDRESS * 1_000);
     expect(limit.waitMs('b')).to.equal(0);
-    await clock.advance(60_000);
+    await clock.advance(60_000 - MAX_FAILURES_OF_ADDRESS * 1_000 - 1);
+    expect(limit.waitMs('a')).to.equal(1);
+    await clock.advance(1);
     expect(limit.waitMs('a')).to.equal(0);
+    limit.failed('a');
+    expect(limit.waitMs('a')).to.equal(1_000);
   });
 
-  it('of many addresses delay each that has failed, and no other', () => {
+  it('lets every address that has failed wait after 200 failures of all, and no other', () => {
     const limit = createLoginLimit(new FakeClock());
-    for (let i = 0; i < MAX_FAILURES; i++) limit.failed(`address ${String(i)}`);
-    expect(limit.waitMs('address 0')).to.equal(60_000);
+    for (let i = 0; i < 199; i++) limit.failed(`address-${String(i)}`);
+    expect(limit.waitMs('address-0')).to.equal(0);
+    limit.failed('the-last');
+    expect(limit.waitMs('address-0')).to.equal(60_000);
     expect(limit.waitMs('another')).to.equal(0);
   });
 });

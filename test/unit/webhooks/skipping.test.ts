@@ -1,4 +1,4 @@
-/** The label that skips validation: for whom it has an effect, and which question the API server is asked. */
+/** The label that skips validation: who may use it, and what the API server is asked. */
 import { expect } from 'chai';
 import { labels } from '../../../src/api/labels.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';

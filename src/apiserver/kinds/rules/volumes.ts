@@ -1,6 +1,7 @@
 /** Rules of volumes, in pods and as objects. */
 import { table } from '../../../lib/objects.ts';
 import * as field from '../../schema/field-errors.ts';
+import { OBJECT_META } from '../../schema/shape.ts';
 import type { FieldError, JsonObject } from '../../types.ts';
 import { isObject } from '../../types.ts';
 import {
@@ -136,21 +137,7 @@ const tokenPath: StructRule = (source, path) =>
     : [field.required(`${path.replace(/\.sources\[\d+\]$/, '')}.path`)];
 
 /** What a template of claims must not set. */
-const UNSETTABLE = [
-  'creationTimestamp',
-  'deletionGracePeriodSeconds',
-  'deletionTimestamp',
-  'finalizers',
-  'generateName',
-  'generation',
-  'managedFields',
-  'name',
-  'namespace',
-  'ownerReferences',
-  'resourceVersion',
-  'selfLink',
-  'uid',
-];
+const UNSETTABLE = [...OBJECT_META].filter((member) => member !== 'annotations' && member !== 'labels');
 
 const templateMetadata: StructRule = ({ metadata }, path) =>
   UNSETTABLE.filter((member) => !isEmpty(structOf(metadata)[member])).map((member) =>

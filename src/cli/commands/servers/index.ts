@@ -141,7 +141,7 @@ const webhooksExamples = examples([
 const skipValidationOption = (): Option =>
   new Option(
     '--skip-validation <users>',
-    'for whom the label skip-validation has an effect: admins, with permission for this verb, or all, as in Landscaper',
+    'who may skip validation with the label skip-validation: admins, who have permission for this verb, or all, as in Landscaper',
   )
     .choices(['admins', 'all'])
     .default('admins');

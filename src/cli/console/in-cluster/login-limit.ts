@@ -12,7 +12,7 @@ interface LoginLimit {
 
 const WINDOW_MS = 60_000;
 export const MAX_FAILURES_OF_ADDRESS = 10;
-export const MAX_FAILURES = 200;
+const MAX_FAILURES = 200;
 
 export function createLoginLimit(clock: Clock): LoginLimit {
   /** The latest last. */

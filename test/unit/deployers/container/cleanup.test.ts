@@ -1,10 +1,9 @@
 /** Clean-ups of the container deployer: which pods are ended, and what is deleted, in which order. */
 import { expect } from 'chai';
 import { endPods, removeEverything } from '../../../../deployers/container/cleanup.ts';
-import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
+import { POD_FINALIZER } from '../../../../deployers/container/contract.ts';
 import { sweep } from '../../../../deployers/container/garbage-collection.ts';
 import { deletePod, put } from '../../../../deployers/container/host-objects.ts';
-import { defaultSettings } from '../../../../deployers/container/index.ts';
 import { SECRET, type Pod } from '../../../../deployers/container/kinds.ts';
 import { labelsOf } from '../../../../deployers/container/names.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
@@ -12,27 +11,8 @@ import { silentLogger } from '../../../../src/observability/log.ts';
 import { apiErrorFrom } from '../../../../src/runtime/errors.ts';
 import { LS } from '../bench.ts';
 import { FakeCluster, type Any } from '../fake-cluster.ts';
+import { ITEM, NAMESPACE, podOf, settings } from './pods.ts';
 
-const NAMESPACE = 'proj';
-const ITEM = { namespace: NAMESPACE, name: 'web' };
-const settings = { ...defaultSettings, namespace: NAMESPACE, isSidecar: true };
-
-const podOf = (
-  name: string,
-  more: { job?: string; phase?: string; item?: string; metadata?: object } = {},
-): Any => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name,
-    namespace: NAMESPACE,
-    labels: labelsOf({ ...ITEM, name: more.item ?? 'web' }, 'd'),
-    annotations: { [annotations.job]: more.job ?? 'j1' },
-    finalizers: [POD_FINALIZER],
-    ...more.metadata,
-  },
-  status: { phase: more.phase ?? 'Running' },
-});
 const itemWith = (jobIDFinished: string | undefined): DeployItem =>
   ({ metadata: ITEM, status: { jobIDFinished } }) as unknown as DeployItem;
 const refusal = (status: number): Error =>

@@ -33,6 +33,15 @@ describe('the preparation of a run', () => {
       'base64',
     ).toString();
   const problem = () => bench.status().lastError?.message ?? '';
+  const putExport = (text: string): void => {
+    const labels = labelsOf({ namespace: NAMESPACE, name: 'web' }, 'd');
+    bench.host.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'proj-web-export', namespace: NAMESPACE, labels },
+      data: { [keys.data]: Buffer.from(text).toString('base64') },
+    });
+  };
   const report = async (status: object): Promise<void> => {
     const [key = ''] = pods();
     bench.host.put({ ...bench.host.find('Pod', key), status } as Any);
@@ -87,16 +96,7 @@ describe('the preparation of a run', () => {
   it('deletes the export of an earlier run, so that an image that exports nothing has none', async () => {
     give();
     await bench.kick('j1');
-    bench.host.put({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: {
-        name: 'proj-web-export',
-        namespace: NAMESPACE,
-        labels: labelsOf({ namespace: NAMESPACE, name: 'web' }, 'd'),
-      },
-      data: { [keys.data]: Buffer.from('{"a":1}').toString('base64') },
-    });
+    putExport('{"a":1}');
     await report(podSucceeded);
     expect(bench.host.names('Secret')).to.include('proj/web-export');
     await bench.kick('j2');
@@ -317,16 +317,7 @@ describe('the preparation of a run', () => {
   it('ends the job whose image exports text that is not YAML, after it has deleted nothing', async () => {
     give();
     await bench.kick('j1');
-    bench.host.put({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: {
-        name: 'proj-web-export',
-        namespace: NAMESPACE,
-        labels: labelsOf({ namespace: NAMESPACE, name: 'web' }, 'd'),
-      },
-      data: { [keys.data]: Buffer.from('a: [').toString('base64') },
-    });
+    putExport('a: [');
     await report(podSucceeded);
     expect(problem()).to.contain('the export in secret proj/proj-web-export is not valid JSON or YAML');
     expect(bench.status().phase).to.not.equal('Succeeded');

@@ -1,32 +1,12 @@
 /** Runs of images with their pods in memory: when pods are created, kept and ended, and what is shown. */
 import { expect } from 'chai';
-import { annotations, POD_FINALIZER } from '../../../../deployers/container/contract.ts';
-import { containerDeployer, defaultSettings } from '../../../../deployers/container/index.ts';
+import { POD_FINALIZER } from '../../../../deployers/container/contract.ts';
+import { containerDeployer } from '../../../../deployers/container/index.ts';
 import { labelsOf } from '../../../../deployers/container/names.ts';
 import { podRunning, podSucceeded, terminated, waiting } from '../../../support/containers.ts';
 import { Bench, containerConfig, LS } from '../bench.ts';
 import type { Any } from '../fake-cluster.ts';
-
-const NAMESPACE = 'proj';
-const ITEM = { namespace: NAMESPACE, name: 'web' };
-const settings = { ...defaultSettings, namespace: NAMESPACE, isSidecar: true };
-
-const podOf = (
-  name: string,
-  more: { job?: string; phase?: string; item?: string; metadata?: object } = {},
-): Any => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name,
-    namespace: NAMESPACE,
-    labels: labelsOf({ ...ITEM, name: more.item ?? 'web' }, 'd'),
-    annotations: { [annotations.job]: more.job ?? 'j1' },
-    finalizers: [POD_FINALIZER],
-    ...more.metadata,
-  },
-  status: { phase: more.phase ?? 'Running' },
-});
+import { ITEM, NAMESPACE, podOf, settings } from './pods.ts';
 
 describe('the run of an image', () => {
   let bench: Bench;
@@ -46,6 +26,18 @@ describe('the run of an image', () => {
     await bench.pass(30_000);
   };
 
+  /** Fills with `pod deleted`, and with `name` whenever the status of the item contains `text`. */
+  const orderOf = (name: string, text: string): string[] => {
+    const order: string[] = [];
+    const { onChange } = bench.host;
+    bench.host.onChange = (kind, key, before, after) => {
+      if (kind === 'Pod' && !after) order.push('pod deleted');
+      if (kind === 'DeployItem' && JSON.stringify(after?.['status']).includes(text)) order.push(name);
+      onChange(kind, key, before, after);
+    };
+    return order;
+  };
+
   it('creates its pod last, after all that the pod needs', async () => {
     await bench.kick('j1');
     const created = bench.host.takeRequests().filter((request) => /^(create|apply) /.test(request));
@@ -55,14 +47,7 @@ describe('the run of an image', () => {
 
   it('ends with its pod, which is deleted after the result is stored', async () => {
     await bench.kick('j1');
-    const order: string[] = [];
-    const { onChange } = bench.host;
-    bench.host.onChange = (kind, key, before, after) => {
-      if (kind === 'Pod' && !after) order.push('pod deleted');
-      if (kind === 'DeployItem' && JSON.stringify(after?.['status']).includes('lastSuccessfulJobID'))
-        order.push('stored');
-      onChange(kind, key, before, after);
-    };
+    const order = orderOf('stored', 'lastSuccessfulJobID');
     await report(podSucceeded);
     expect(bench.status().phase).to.equal('Succeeded');
     expect(order.slice(0, 2)).to.deep.equal(['stored', 'pod deleted']);
@@ -125,14 +110,7 @@ describe('the run of an image', () => {
     await bench.kick('j1');
     await report(podRunning);
     expect(pods()).to.have.length(1);
-    const order: string[] = [];
-    const { onChange } = bench.host;
-    bench.host.onChange = (kind, key, before, after) => {
-      if (kind === 'Pod' && !after) order.push('pod deleted');
-      if (kind === 'DeployItem' && JSON.stringify(after?.['status']).includes('"Failed"'))
-        order.push('failed');
-      onChange(kind, key, before, after);
-    };
+    const order = orderOf('failed', '"Failed"');
     await bench.pass(11 * 60_000);
     expect(order.slice(0, 2)).to.deep.equal(['pod deleted', 'failed']);
     expect(bench.status().phase).to.equal('Failed');

@@ -57,6 +57,14 @@ const condition = (type: string, message = ''): object => ({
   status: { conditions: [{ type, status: 'True', reason: 'Because', message }] },
 });
 
+/** Of the job `migrate`. */
+const failedPod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'migrate-x', namespace: 'app', labels: { job: 'migrate' } },
+  status: { containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 3 } } }] },
+};
+
 describe('readiness of more kinds', () => {
   for (const [way, bench] of ways) {
     it(`a job in ${way} is waited for until it has completed`, async () => {
@@ -72,12 +80,7 @@ describe('readiness of more kinds', () => {
     it(`a job in ${way} that fails ends the job of the item at once, with the last lines of its pod`, async () => {
       const b = bench();
       await b.kick('j1');
-      b.target.put({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'migrate-x', namespace: 'app', labels: { job: 'migrate' } },
-        status: { containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 3 } } }] },
-      });
+      b.target.put(failedPod);
       b.target.logs.set('app/migrate-x', 'no such table');
       b.target.edit('Job', 'app/migrate', condition('Failed', 'too often'));
       await b.pass(5000);
@@ -256,12 +259,7 @@ describe('a hook of a release', () => {
     };
     const config = helmConfig({ ...raw(packChart(files)), helmDeployment: true });
     const b = given(config, { type: `${LS}/helm` });
-    b.target.put({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'migrate-x', namespace: 'app', labels: { job: 'migrate' } },
-      status: { containerStatuses: [{ name: 'main', state: { terminated: { exitCode: 3 } } }] },
-    });
+    b.target.put(failedPod);
     b.target.logs.set('app/migrate-x', 'no such table');
     b.target.lost = (verb, what) => {
       if (`${verb} ${what}` === 'create Job app/migrate')

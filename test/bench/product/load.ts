@@ -80,14 +80,29 @@ class Roots {
     return new Promise((resolve, reject) => this.#waiters.set(name, { wanted, resolve, reject }));
   }
 
+  /** A server ends watches some time after a definition was changed, which the start of another version does. */
   async follow(client: Client, signal: AbortSignal): Promise<void> {
     try {
-      const query = { namespace: NAMESPACE, sendInitialEvents: false };
-      for await (const frame of client.watch(installationKind, query, signal)) this.#on(frame);
-      this.#rejectAll(new Error('the watch of the benchmark ended'));
+      while (!signal.aborted) await this.#watch(client, signal);
     } catch (error) {
       if (!signal.aborted) this.#rejectAll(error as Error);
     }
+  }
+
+  async #watch(client: Client, signal: AbortSignal): Promise<void> {
+    const query = { namespace: NAMESPACE, sendInitialEvents: true };
+    const present = new Set<string>();
+    for await (const frame of client.watch(installationKind, query, signal)) {
+      if ('object' in frame) present.add(frame.object.metadata.name);
+      this.#on(frame);
+      if (frame.type === 'BOOKMARK' && frame.initialEventsEnd) this.#settleAbsent(present);
+    }
+  }
+
+  /** Roots that were deleted while there was no watch. */
+  #settleAbsent(present: ReadonlySet<string>): void {
+    for (const [name, waiter] of this.#waiters)
+      if (waiter.wanted === 'deleted' && !present.has(name)) this.#settle(waiter, name, 'deleted');
   }
 
   #on(frame: Frame<Installation>): void {

@@ -59,20 +59,37 @@ const isSoft = (path: string): boolean => SOFT.some((rule) => rule.test(path));
 export function compare(upstream: Recording, here: Recording): readonly Difference[] {
   const differences = hardDifferences(upstream, here);
   if (differences.length === 0) return differences;
-  // Jobs of several roots that start at the same time get their numbers in any order.
-  const isSameButForNumbers =
-    hardDifferences(numberedByObject(upstream), numberedByObject(here)).length === 0;
-  return isSameButForNumbers ? [] : differences;
+  const renumbered = hardDifferences(upstream, numberedAs(upstream, here));
+  return renumbered.length < differences.length ? renumbered : differences;
 }
 
-/** The recording with its ids numbered in the order of the names of its objects, and then of their histories. */
-function numberedByObject(recording: Recording): Recording {
-  const names = Object.keys(recording.objects).sort();
-  const histories = names.map((name) => JSON.stringify(recording.objects[name]));
-  const ids = [...new Set(histories.join().match(ID) ?? [])];
-  const text = JSON.stringify(recording.objects).replace(ID, (id) => `<id-${String(ids.indexOf(id) + 1)}>`);
-  return { ...recording, objects: JSON.parse(text) as Recording['objects'] };
+/**
+ * The recording with its ids numbered as in the other one. The numbers are in the order in which the ids were first
+ * seen, which is random for jobs that start at the same time. The first ids of an object are the same in both, and so
+ * on; an id that has been seen at another object is the same one there.
+ */
+function numberedAs(upstream: Recording, here: Recording): Recording {
+  const numbers = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const name of Object.keys(here.objects).sort()) {
+    const theirs = idsOf(upstream.objects[name]);
+    for (const [i, id] of idsOf(here.objects[name]).entries()) {
+      const number = theirs[i];
+      if (number === undefined || numbers.has(id) || taken.has(number)) continue;
+      numbers.set(id, number);
+      taken.add(number);
+    }
+  }
+  const others = idsOf(here.objects).filter((id) => !numbers.has(id));
+  for (const id of others) numbers.set(id, id.replace('>', '+>'));
+  const text = JSON.stringify(here.objects).replace(ID, (id) => numbers.get(id) ?? id);
+  return { ...here, objects: JSON.parse(text) as Recording['objects'] };
 }
+
+/** Ids in a value, in the order of their first use. */
+const idsOf = (value: unknown): readonly string[] => [
+  ...new Set((JSON.stringify(value) ?? '').match(ID) ?? []),
+];
 
 function hardDifferences(upstream: Recording, here: Recording): readonly Difference[] {
   const names = [...new Set([...Object.keys(upstream.objects), ...Object.keys(here.objects)])];
@@ -97,14 +114,14 @@ function endsOf(upstream: Recording, here: Recording): readonly Difference[] {
 
 /** The value with ids numbered in the order of the object's history. */
 function countedBy(history: History | undefined, value: unknown): unknown {
-  const ids = [...new Set(JSON.stringify(history?.changes ?? []).match(ID) ?? [])];
+  const ids = idsOf(history?.changes);
   const text = JSON.stringify(value);
   if (text === undefined) return undefined;
   return JSON.parse(text.replace(ID, (id) => `<job ${String(ids.indexOf(id) + 1)}>`));
 }
 
 /** play.mjs replaces ids by such numbers. */
-const ID = /<id-\d+>/g;
+const ID = /<id-\d+\+?>/g;
 
 type Part = Omit<Difference, 'object' | 'counted'>;
 

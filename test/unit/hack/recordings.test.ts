@@ -54,6 +54,27 @@ describe('recordings', () => {
     });
     const upstream = roots('<id-1>', '<id-2>', '<id-1>');
 
+    it('differ in the same places in any order of the ids', () => {
+      const lone = (id: string, finished: string): Recording['objects'] => ({
+        'Installation/c': { changes: [status('Deleting', id)], final: status('Deleting', id, finished) },
+      });
+      const joined = (recorded: Recording, more: Recording['objects']): Recording => ({
+        ...recorded,
+        objects: { ...recorded.objects, ...more },
+      });
+      const places = (here: Recording) =>
+        compare(joined(upstream, lone('<id-3>', '<id-2>')), here).map(
+          ({ object, path }) => `${object} ${path}`,
+        );
+      const expected = ['Installation/c status.jobIDFinished'];
+      expect(places(joined(roots('<id-1>', '<id-2>', '<id-1>'), lone('<id-3>', '<id-4>')))).to.deep.equal(
+        expected,
+      );
+      expect(places(joined(roots('<id-2>', '<id-1>', '<id-2>'), lone('<id-3>', '<id-4>')))).to.deep.equal(
+        expected,
+      );
+    });
+
     it('are equal with the ids in another order', () => {
       expect(compare(upstream, roots('<id-7>', '<id-3>', '<id-7>'))).to.deep.equal([]);
     });

@@ -2,8 +2,7 @@
 // and a summary.
 import { relative } from 'node:path';
 import Mocha from 'mocha';
-
-const firstLine = (error) => String(error?.message ?? error).split('\n', 1)[0];
+import { closingLine } from './mocha-failures.ts';
 
 export default class ClosingLine extends Mocha.reporters.Spec {
   constructor(runner, options) {
@@ -11,7 +10,7 @@ export default class ClosingLine extends Mocha.reporters.Spec {
     const failed = [];
     runner.on('fail', (test, error) => {
       const file = test.file ? ` (${relative(process.cwd(), test.file)})` : '';
-      failed.push(`failed: ${test.fullTitle()}: ${firstLine(error)}${file}`);
+      failed.push(`failed: ${test.fullTitle()}: ${closingLine(error)}${file}`);
     });
     const skipped = new Map();
     runner.on('pending', ({ reason = 'no reason given' }) =>

@@ -8,7 +8,7 @@ import { relative } from 'node:path';
 import { format } from 'node:util';
 import Mocha from 'mocha';
 import '../mocha-children.ts';
-import '../mocha-failures.ts';
+import { closingLine } from '../mocha-failures.ts';
 import '../mocha-patience.ts';
 import '../mocha-seed.ts';
 import type { Result } from './result.ts';
@@ -69,9 +69,6 @@ class Titles extends Spec {
   override epilogue(): void {}
 }
 
-const firstLine = (error: unknown): string =>
-  String((error as { readonly message?: unknown } | undefined)?.message ?? error).split('\n', 1)[0] ?? '';
-
 async function run(file: string): Promise<Report> {
   const before = processorTime();
   const mocha = new Mocha({ ...options, reporter: Titles });
@@ -89,7 +86,7 @@ async function run(file: string): Promise<Report> {
       .on('pass', () => passed++)
       .on('fail', (test, error) => {
         failed.push(test);
-        failures.push(`${test.fullTitle()}: ${firstLine(error)} (${relative(root, file)})`);
+        failures.push(`${test.fullTitle()}: ${closingLine(error)} (${relative(root, file)})`);
       })
       .on('pending', ({ reason = 'no reason given' }: { readonly reason?: string }) => {
         skipped[reason] = (skipped[reason] ?? 0) + 1;

@@ -154,12 +154,17 @@ export class Stage {
         type,
         ...(target !== undefined && { target: { name: target, namespace: this.namespace } }),
         ...(config && { config: filled(config, this.#places(name)) }),
-        timeout: more.timeout ?? '5m',
+        timeout: more.timeout ?? this.#itemTimeout(),
         ...(more.updateOnChangeOnly && { updateOnChangeOnly: true }),
       },
     };
     await this.#ports.client.send({ verb: 'create', kind: deployItemKind, object: object as never });
     return name;
+  }
+
+  /** So long that the suite stops waiting before the item fails, also on a busy machine. */
+  #itemTimeout(): string {
+    return `${String(Math.max(MIN_ITEM_TIMEOUT_S, Math.ceil((2 * this.#ports.patienceMs) / 1000)))}s`;
   }
 
   /** Starts the next job of a deploy item. @returns its id */
@@ -322,6 +327,7 @@ export class Stage {
 }
 
 const TARGET = 'target';
+const MIN_ITEM_TIMEOUT_S = 300;
 const CLUSTER_TYPE = `${GROUP}/kubernetes-cluster`;
 
 interface ItemOptions {

@@ -1,6 +1,7 @@
 /**
  * Kinds of Kubernetes itself. Each name is a type and a constant: `kubernetes<Deployment, WebPage>({ kind:
- * Deployment, … })`. The fields have the names and types of JSON: times are strings.
+ * Deployment, … })`. The fields have the names and types of JSON: times are strings. Each type contains the name of its
+ * kind, so the compiler does not accept a Secret where a ConfigMap belongs, although their other fields agree.
  */
 import type * as models from './core-models.ts';
 import type { Kind, Obj } from './types.ts';
@@ -36,75 +37,79 @@ const rbacOfCluster = kindIn('rbac.authorization.k8s.io', 'v1', false);
 // ---------------------------------------------------------------- core
 
 /** ConfigMap of v1. */
-export type ConfigMap = ObjectOf<models.ConfigMap>;
+export type ConfigMap = ObjectOf<models.ConfigMap> & { kind: 'ConfigMap' };
 export const ConfigMap: Kind<ConfigMap> = core('ConfigMap', 'configmaps');
 
 /** Secret of v1; values of `data` are in base64. */
-export type Secret = ObjectOf<models.Secret>;
+export type Secret = ObjectOf<models.Secret> & { kind: 'Secret' };
 export const Secret: Kind<Secret> = core('Secret', 'secrets');
 
 /** Service of v1. */
-export type Service = ObjectOf<models.Service>;
+export type Service = ObjectOf<models.Service> & { kind: 'Service' };
 export const Service: Kind<Service> = core('Service', 'services');
 
 /** ServiceAccount of v1. */
-export type ServiceAccount = ObjectOf<models.ServiceAccount>;
+export type ServiceAccount = ObjectOf<models.ServiceAccount> & { kind: 'ServiceAccount' };
 export const ServiceAccount: Kind<ServiceAccount> = core('ServiceAccount', 'serviceaccounts');
 
 /** Pod of v1. */
-export type Pod = ObjectOf<models.Pod>;
+export type Pod = ObjectOf<models.Pod> & { kind: 'Pod' };
 export const Pod: Kind<Pod> = core('Pod', 'pods');
 
 /** PersistentVolumeClaim of v1. */
-export type PersistentVolumeClaim = ObjectOf<models.PersistentVolumeClaim>;
+export type PersistentVolumeClaim = ObjectOf<models.PersistentVolumeClaim> & {
+  kind: 'PersistentVolumeClaim';
+};
 export const PersistentVolumeClaim: Kind<PersistentVolumeClaim> = core(
   'PersistentVolumeClaim',
   'persistentvolumeclaims',
 );
 
 /** PersistentVolume of v1, cluster-scoped. */
-export type PersistentVolume = ObjectOf<models.PersistentVolume>;
+export type PersistentVolume = ObjectOf<models.PersistentVolume> & { kind: 'PersistentVolume' };
 export const PersistentVolume: Kind<PersistentVolume> = coreOfCluster(
   'PersistentVolume',
   'persistentvolumes',
 );
 
 /** Namespace of v1, cluster-scoped. */
-export type Namespace = ObjectOf<models.Namespace>;
+export type Namespace = ObjectOf<models.Namespace> & { kind: 'Namespace' };
 export const Namespace: Kind<Namespace> = coreOfCluster('Namespace', 'namespaces');
 
 /** Node of v1, cluster-scoped. */
-export type Node = ObjectOf<models.Node>;
+export type Node = ObjectOf<models.Node> & { kind: 'Node' };
 export const Node: Kind<Node> = coreOfCluster('Node', 'nodes');
 
 // ---------------------------------------------------------------- workloads
 
 /** Deployment of apps/v1. */
-export type Deployment = ObjectOf<models.Deployment>;
+export type Deployment = ObjectOf<models.Deployment> & { kind: 'Deployment' };
 export const Deployment: Kind<Deployment> = apps('Deployment', 'deployments');
 
 /** StatefulSet of apps/v1. */
-export type StatefulSet = ObjectOf<models.StatefulSet>;
+export type StatefulSet = ObjectOf<models.StatefulSet> & { kind: 'StatefulSet' };
 export const StatefulSet: Kind<StatefulSet> = apps('StatefulSet', 'statefulsets');
 
 /** DaemonSet of apps/v1. */
-export type DaemonSet = ObjectOf<models.DaemonSet>;
+export type DaemonSet = ObjectOf<models.DaemonSet> & { kind: 'DaemonSet' };
 export const DaemonSet: Kind<DaemonSet> = apps('DaemonSet', 'daemonsets');
 
 /** ReplicaSet of apps/v1. */
-export type ReplicaSet = ObjectOf<models.ReplicaSet>;
+export type ReplicaSet = ObjectOf<models.ReplicaSet> & { kind: 'ReplicaSet' };
 export const ReplicaSet: Kind<ReplicaSet> = apps('ReplicaSet', 'replicasets');
 
 /** Job of batch/v1. */
-export type Job = ObjectOf<models.Job>;
+export type Job = ObjectOf<models.Job> & { kind: 'Job' };
 export const Job: Kind<Job> = batch('Job', 'jobs');
 
 /** CronJob of batch/v1. */
-export type CronJob = ObjectOf<models.CronJob>;
+export type CronJob = ObjectOf<models.CronJob> & { kind: 'CronJob' };
 export const CronJob: Kind<CronJob> = batch('CronJob', 'cronjobs');
 
 /** HorizontalPodAutoscaler of autoscaling/v2. */
-export type HorizontalPodAutoscaler = ObjectOf<models.HorizontalPodAutoscaler>;
+export type HorizontalPodAutoscaler = ObjectOf<models.HorizontalPodAutoscaler> & {
+  kind: 'HorizontalPodAutoscaler';
+};
 export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = kindIn(
   'autoscaling',
   'v2',
@@ -112,7 +117,7 @@ export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = kindIn(
 )('HorizontalPodAutoscaler', 'horizontalpodautoscalers');
 
 /** PodDisruptionBudget of policy/v1. */
-export type PodDisruptionBudget = ObjectOf<models.PodDisruptionBudget>;
+export type PodDisruptionBudget = ObjectOf<models.PodDisruptionBudget> & { kind: 'PodDisruptionBudget' };
 export const PodDisruptionBudget: Kind<PodDisruptionBudget> = kindIn(
   'policy',
   'v1',
@@ -122,11 +127,11 @@ export const PodDisruptionBudget: Kind<PodDisruptionBudget> = kindIn(
 // ---------------------------------------------------------------- network
 
 /** Ingress of networking.k8s.io/v1. */
-export type Ingress = ObjectOf<models.Ingress>;
+export type Ingress = ObjectOf<models.Ingress> & { kind: 'Ingress' };
 export const Ingress: Kind<Ingress> = networking('Ingress', 'ingresses');
 
 /** NetworkPolicy of networking.k8s.io/v1. */
-export type NetworkPolicy = ObjectOf<models.NetworkPolicy>;
+export type NetworkPolicy = ObjectOf<models.NetworkPolicy> & { kind: 'NetworkPolicy' };
 /** Spec of a NetworkPolicy. */
 export type NetworkPolicySpec = models.NetworkPolicySpec;
 export const NetworkPolicy: Kind<NetworkPolicy> = networking('NetworkPolicy', 'networkpolicies');
@@ -134,19 +139,19 @@ export const NetworkPolicy: Kind<NetworkPolicy> = networking('NetworkPolicy', 'n
 // ---------------------------------------------------------------- access
 
 /** Role of rbac.authorization.k8s.io/v1. */
-export type Role = ObjectOf<models.Role>;
+export type Role = ObjectOf<models.Role> & { kind: 'Role' };
 export const Role: Kind<Role> = rbac('Role', 'roles');
 
 /** RoleBinding of rbac.authorization.k8s.io/v1. */
-export type RoleBinding = ObjectOf<models.RoleBinding>;
+export type RoleBinding = ObjectOf<models.RoleBinding> & { kind: 'RoleBinding' };
 export const RoleBinding: Kind<RoleBinding> = rbac('RoleBinding', 'rolebindings');
 
 /** ClusterRole of rbac.authorization.k8s.io/v1, cluster-scoped. */
-export type ClusterRole = ObjectOf<models.ClusterRole>;
+export type ClusterRole = ObjectOf<models.ClusterRole> & { kind: 'ClusterRole' };
 export const ClusterRole: Kind<ClusterRole> = rbacOfCluster('ClusterRole', 'clusterroles');
 
 /** ClusterRoleBinding of rbac.authorization.k8s.io/v1, cluster-scoped. */
-export type ClusterRoleBinding = ObjectOf<models.ClusterRoleBinding>;
+export type ClusterRoleBinding = ObjectOf<models.ClusterRoleBinding> & { kind: 'ClusterRoleBinding' };
 export const ClusterRoleBinding: Kind<ClusterRoleBinding> = rbacOfCluster(
   'ClusterRoleBinding',
   'clusterrolebindings',
@@ -155,7 +160,9 @@ export const ClusterRoleBinding: Kind<ClusterRoleBinding> = rbacOfCluster(
 // ---------------------------------------------------------------- API
 
 /** CustomResourceDefinition of apiextensions.k8s.io/v1, cluster-scoped. */
-export type CustomResourceDefinition = ObjectOf<models.CustomResourceDefinition>;
+export type CustomResourceDefinition = ObjectOf<models.CustomResourceDefinition> & {
+  kind: 'CustomResourceDefinition';
+};
 export const CustomResourceDefinition: Kind<CustomResourceDefinition> = kindIn(
   'apiextensions.k8s.io',
   'v1',

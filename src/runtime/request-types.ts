@@ -13,7 +13,11 @@ export interface Gvk {
   readonly kind: string;
 }
 
-/** A kind with its URL path; `T` exists only for the compiler. */
+/**
+ * A kind with its URL path; `T`, the type of its objects, exists only for the compiler. Requests take the type from the
+ * kind. If `kind` of `T` is the name of the kind instead of `string`, the compiler accepts no kind and no object of
+ * another name.
+ */
 export interface Kind<T = Obj> extends Gvk {
   readonly plural: string;
   readonly namespaced: boolean;
@@ -82,7 +86,7 @@ export type Write<T extends Obj = Obj> = {
    */
   readonly echo?: 'ignore' | 'reconcile';
 } & (
-  | { readonly verb: 'create' | 'replace'; readonly kind: Kind<T>; readonly object: T }
+  | { readonly verb: 'create' | 'replace'; readonly kind: Kind<T>; readonly object: NoInfer<T> }
   | { readonly verb: 'merge'; readonly kind: Kind<T>; readonly key: Key; readonly body: object }
   /** A strategic merge patch; servers support it for built-in kinds only. */
   | { readonly verb: 'strategic'; readonly kind: Kind<T>; readonly key: Key; readonly body: object }
@@ -90,7 +94,7 @@ export type Write<T extends Obj = Obj> = {
   | {
       readonly verb: 'apply';
       readonly kind: Kind<T>;
-      readonly object: T;
+      readonly object: NoInfer<T>;
       readonly manager: string;
       readonly force: boolean;
     }

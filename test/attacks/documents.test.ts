@@ -77,7 +77,12 @@ attacks({
       title: 'an anchor of 0.9 MB and 10,000 aliases of it, in a blueprint and in a config map',
       async launch(scene) {
         const text = `a: &a "${'x'.repeat(900_000)}"\nb: [${'*a, '.repeat(10_000)}]`;
-        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'text' }, data: { v: text } };
+        const object = {
+          apiVersion: 'v1',
+          kind: 'ConfigMap' as const,
+          metadata: { name: 'text' },
+          data: { v: text },
+        };
         await scene.create(ConfigMap, object);
         const printed = templated('{{ .imports.v | toJson }}', 'GoTemplate', {
           imports: [{ name: 'v', type: 'data', schema: {} }],
@@ -204,7 +209,7 @@ attacks({
         const depth = 300_000;
         const object = {
           apiVersion: 'v1',
-          kind: 'ConfigMap',
+          kind: 'ConfigMap' as const,
           metadata: { name: 'deep' },
           data: { v: nested(depth) },
         };

@@ -17,7 +17,7 @@ const VALUE = 'c4n4rys-pr1v4te-v4lue';
 async function giveSecret({ client }: Scene, name: string): Promise<void> {
   const object = {
     apiVersion: 'v1',
-    kind: 'Secret',
+    kind: 'Secret' as const,
     metadata: { name, namespace: 'canary' },
     data: { v: Buffer.from(VALUE).toString('base64') },
   };
@@ -131,7 +131,7 @@ attacks({
       async launch(scene) {
         const object = {
           apiVersion: 'v1',
-          kind: 'Secret',
+          kind: 'Secret' as const,
           metadata: { name: 'own', namespace: scene.namespace },
           data: { v: Buffer.from('s3cr3t-value').toString('base64') },
         };

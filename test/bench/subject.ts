@@ -60,7 +60,7 @@ export async function subjectOn(server: Server, collector?: string): Promise<Sub
     client,
     async createNamespaces(names) {
       for (const name of names) {
-        const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+        const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name } };
         await client.send({ verb: 'create', kind: namespaceKind, object });
       }
     },

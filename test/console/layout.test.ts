@@ -5,6 +5,7 @@ import { contextKind } from '../../src/api/kinds/context.ts';
 import { API_VERSION } from '../../src/api/labels.ts';
 import { namespaceObject } from '../../src/cli/objects.ts';
 import { namespaceKind } from '../../src/landscape/world.ts';
+import type { Obj } from '../../src/runtime/types.ts';
 import { mockItem, root } from '../support/landscape.ts';
 import { Scene } from '../support/scene.ts';
 import { useBrowser, useStage, visit } from './browser.ts';
@@ -18,7 +19,7 @@ describe('the layout of the console', function () {
 
   before(async () => {
     const { cluster } = running.stage;
-    await cluster.client.send({ verb: 'create', kind: namespaceKind, object: namespaceObject(LONG) });
+    await cluster.client.send<Obj>({ verb: 'create', kind: namespaceKind, object: namespaceObject(LONG) });
     const metadata = { name: 'default', namespace: LONG };
     const context = { apiVersion: API_VERSION, kind: 'Context', metadata };
     await cluster.client.send({ verb: 'create', kind: contextKind, object: context });

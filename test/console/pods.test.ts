@@ -41,7 +41,7 @@ describe('pods in a browser', function () {
     const [pod] = await podsOf('worker');
     if (!pod) throw new Error('there is no pod');
     const { name, uid } = pod.metadata;
-    await running.stage.cluster.client.send({
+    await running.stage.cluster.client.send<Obj>({
       verb: 'create',
       kind: eventKind,
       object: {

@@ -141,7 +141,7 @@ function watch(cache: Cache<Obj>, histories: Map<string, Sight[]>, listeners: Se
 async function newScene(cluster: Cluster): Promise<Scene> {
   const name = `scene-${randomBytes(4).toString('hex')}`;
   const { client } = cluster;
-  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name } };
   await client.send({ verb: 'create', kind: namespaceKind, object });
   const scene = new Scene(cluster, name);
   await client.send({ verb: 'create', kind: contextKind, object: context(name, 'default') }).catch(orThere);

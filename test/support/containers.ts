@@ -102,7 +102,7 @@ export class ContainerWorld {
     // Where controllers of Kubernetes run, they create it in every namespace.
     const ca = {
       apiVersion: 'v1',
-      kind: 'ConfigMap',
+      kind: 'ConfigMap' as const,
       metadata: { name: 'kube-root-ca.crt', namespace: room.pods },
       data: { 'ca.crt': '' },
     };
@@ -251,7 +251,7 @@ export class Room {
     if (secret) {
       const object = {
         apiVersion: 'v1',
-        kind: 'Secret',
+        kind: 'Secret' as const,
         metadata: { name, namespace: this.items },
         stringData: secret,
       };

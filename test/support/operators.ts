@@ -123,7 +123,7 @@ export async function startOperatorCluster(): Promise<OperatorCluster> {
     kubeconfig: { text: kubeconfig },
     async namespace() {
       const name = `operators-${randomBytes(4).toString('hex')}`;
-      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name } };
       await client.send({ verb: 'create', kind: Namespace, object });
       return name;
     },

@@ -86,7 +86,7 @@ export class Stage {
 
   /** A namespace, with a Context once the controllers run. */
   async namespace(name: string): Promise<void> {
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name } };
     await this.client.send({ verb: 'create', kind: namespaceKind, object });
     if (!this.#controllers) return;
     await until(`namespace ${name} has a Context`, () =>

@@ -90,7 +90,7 @@ async function served(client: Client): Promise<void> {
 /** Without a status subresource, so that objects can be created in their final state. */
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
+  kind: 'CustomResourceDefinition' as const,
   metadata: { name: `${benchKind.plural}.${benchKind.group}` },
   spec: {
     group: benchKind.group,

@@ -289,7 +289,7 @@ spec:
   });
 
   it('names the field and the other manager of a conflict, and takes the field over with --force-conflicts', async () => {
-    await client.send({
+    await client.send<Obj>({
       verb: 'apply',
       kind: configMapKind,
       object: parseYaml(

@@ -61,7 +61,7 @@ describe('the last words of a line', () => {
     await ensureCrds(client, systemClock, log, { hasJournal: true });
     await applyAll(client, [namespaceObject('proj'), ...objects.map(inProject)]);
     for (const number of [1, 2])
-      await client.send({ verb: 'create', kind: jobRecordKind, object: inProject(job(number)) });
+      await client.send<Obj>({ verb: 'create', kind: jobRecordKind, object: inProject(job(number)) });
     await client.close();
   });
   after(() => server.close());

@@ -13,7 +13,8 @@ import { configMapKind } from '../../../src/landscape/world.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
-import type { Client, Kind, Obj } from '../../../src/runtime/types.ts';
+import type { ConfigMap } from '../../../src/runtime/core-kinds.ts';
+import type { Client, Kind } from '../../../src/runtime/types.ts';
 import { failedLandscape } from '../../unit/cli/given.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
@@ -39,12 +40,12 @@ describe('force-delete on the command line', () => {
         resource: { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', namespace: NAMESPACE },
       },
     ];
-    const object: Obj = {
+    const object: ConfigMap = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: 'web', namespace: NAMESPACE },
     };
-    await client.send({ verb: 'create', kind: configMapKind, object: object });
+    await client.send({ verb: 'create', kind: configMapKind, object });
     await client.send({
       verb: 'create',
       kind: targetKind,

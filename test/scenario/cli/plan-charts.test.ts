@@ -244,7 +244,7 @@ describe('espalier plan for installed charts', function () {
     it('refuses objects of another owner, as helm does', async () => {
       const scene = await installed(of(c1()));
       const metadata = { name: 'new', namespace: scene.ns };
-      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap' as const, metadata };
       await client().send({ verb: 'create', kind: configMapKind, object });
       await configure(scene, of(many('new')));
       const { code, lines } = await plan(scene);

@@ -296,7 +296,7 @@ describe('espalier plan', function () {
       spec: { type: 'test.example/fake', config: { apiVersion: 'test.example/v1', kind: 'Cfg' } },
     });
     const resource = { apiVersion: 'v1', kind: 'ConfigMap', name: 'web', uid: metadata.uid };
-    await client.send({
+    await client.send<Obj>({
       verb: 'replace',
       kind: deployItemKind,
       sub: 'status',

@@ -54,7 +54,7 @@ describe('targets that the command line creates', function () {
     const { client, world } = scenes.cluster;
     const metadata = { name: 'made', namespace: scene.ns };
     const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-    await client.send({
+    await client.send<Obj>({
       verb: 'create',
       kind: deployItemKind,
       object: {

@@ -14,7 +14,7 @@ describe('a test that waits until the cluster settles', function () {
       clock.at(clock.now() + 1_500, () => {
         const name = `late-${left}`;
         const metadata = { name, namespace: scene.ns };
-        const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+        const object = { apiVersion: 'v1', kind: 'ConfigMap' as const, metadata };
         void client.send({ verb: 'create', kind: configMapKind, object }).then(() => {
           written.push(name);
           if (left > 1) writeLater(left - 1);

@@ -25,7 +25,7 @@ describe('the default context', () => {
     config: { contexts: { repositoryContext, excludedNamespaces: [EXCLUDED] } },
   });
   const create = async (client: Client, namespace: string): Promise<void> => {
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name: namespace } };
     await client.send({ verb: 'create', kind: namespaceKind, object });
   };
   const contextOf = (namespace: string) => here.cluster.world.contexts.get(`${namespace}/default`);
@@ -64,7 +64,7 @@ describe('the default context', () => {
     const namespace = name();
     const later = name();
     const scene = await here.scene();
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name: namespace } };
     const held = { ...object, metadata: { ...object.metadata, finalizers: ['test.example/hold'] } };
     await client.send({ verb: 'create', kind: namespaceKind, object: held });
     await scene.until('the context', () => contextOf(namespace));

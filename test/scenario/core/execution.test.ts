@@ -290,7 +290,11 @@ describe('an execution', () => {
   it('CORE-71: publishes the exports of its items, by template name', async () => {
     const scene = await here.scene();
     await begun(scene, [fakeItem('a'), fakeItem('b')]);
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a-export', namespace: scene.ns } };
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret' as const,
+      metadata: { name: 'a-export', namespace: scene.ns },
+    };
     const object = { ...secret, data: { config: Buffer.from('k: 1').toString('base64') } };
     await here.cluster.client.send({ verb: 'create', kind: secretKind, object });
     const exportRef = { name: 'a-export', namespace: scene.ns };

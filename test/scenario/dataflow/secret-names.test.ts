@@ -11,7 +11,7 @@ const VALUE = 'hunter2-hunter2';
 async function created(scene: Scene, parts: InstallationParts): Promise<void> {
   const object = {
     apiVersion: 'v1',
-    kind: 'Secret',
+    kind: 'Secret' as const,
     metadata: { name: 'access', namespace: scene.ns },
     data: { password: Buffer.from(VALUE).toString('base64') },
   };

@@ -330,7 +330,7 @@ describe('the container deployer', function () {
     const pod = await started();
     const secret = {
       apiVersion: 'v1',
-      kind: 'Secret',
+      kind: 'Secret' as const,
       metadata: { name, namespace: room.pods },
       stringData: { config: '{"a":1}' },
     };
@@ -354,7 +354,7 @@ describe('the container deployer', function () {
   it('does not change a secret of a user with the name of the export', async () => {
     await room.deployer();
     const { export: name } = namesOf({ namespace: room.items, name: 'web' });
-    const theirs = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: room.pods } };
+    const theirs = { apiVersion: 'v1', kind: 'Secret' as const, metadata: { name, namespace: room.pods } };
     await room.create(SECRET, { ...theirs, data: { config: 'dGhlaXJz' } });
     await room.give('web', containerConfigOf({}));
     await room.kick('web', 'j1');

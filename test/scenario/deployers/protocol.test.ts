@@ -53,7 +53,7 @@ describe('a deploy item that no deployer of ours handles', () => {
     expect(waiting.metadata.annotations?.['landscaper.gardener.cloud/deployer-type']).to.equal(type);
     const exportRef = { name: `${waiting.metadata.name}-export`, namespace: scene.ns };
     const data = { config: Buffer.from('{"k":"from outside"}').toString('base64') };
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: exportRef, data };
+    const secret = { apiVersion: 'v1', kind: 'Secret' as const, metadata: exportRef, data };
     await here.cluster.client.send({ verb: 'create', kind: secretKind, object: secret });
     await scene.answer('web', 'app', 'Succeeded', { exportRef });
     await scene.finished('web', 'Succeeded');

@@ -27,7 +27,7 @@ describe('a bug in a controller', () => {
   before(async function () {
     this.timeout(30_000);
     cluster = await startCluster();
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: POD.namespace } };
+    const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name: POD.namespace } };
     await cluster.client.send({ verb: 'create', kind: namespaceKind, object });
     landscaper = await startLandscaper({
       kubeconfig: { text: cluster.kubeconfig },

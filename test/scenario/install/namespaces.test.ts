@@ -115,7 +115,7 @@ describe('an Espalier for some namespaces', function () {
       metadata: { name: 'web', namespace, annotations: { [`${GROUP}/operation`]: 'reconcile' } },
       spec: { blueprint: { inline: { filesystem: { 'blueprint.yaml': JSON.stringify(blueprint) } } } },
     };
-    await admin.send({ verb: 'create', kind: installationKind, object });
+    await admin.send<Obj>({ verb: 'create', kind: installationKind, object });
   }
   const ends = (namespace: string): Promise<unknown> =>
     until(`the job in ${namespace} ends`, async () => {

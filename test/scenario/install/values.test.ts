@@ -159,7 +159,7 @@ describe('install with values of the chart', function () {
     );
     const { secretName, secretTemplate } = certificate.spec ?? {};
     const metadata = { ...(secretTemplate as object), name: String(secretName), namespace: 'ls-system' };
-    const object = { apiVersion: 'v1', kind: 'Secret', metadata };
+    const object = { apiVersion: 'v1', kind: 'Secret' as const, metadata };
     await client.send({ verb: 'create', kind: secretKind, object });
     expect(await install('cert-manager')).to.contain('Nothing to change.');
     const kept = await client.get(configurationKind, 'espalier-webhooks');

@@ -202,7 +202,7 @@ describe('a secret value', () => {
     scene = await here.scene();
     const secret = {
       apiVersion: 'v1',
-      kind: 'Secret',
+      kind: 'Secret' as const,
       metadata: { name: 'password', namespace: scene.ns },
       data: {
         pw: Buffer.from(PASSWORD).toString('base64'),

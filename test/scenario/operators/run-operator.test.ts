@@ -121,7 +121,7 @@ describe('an operator as a process', function () {
     const put = async (of: string, text: string): Promise<void> => {
       const metadata = { name: 'one', namespace: of };
       const apiVersion = 'runtime.test.example/v1';
-      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } };
+      const map = { apiVersion: 'v1', kind: 'ConfigMap' as const, metadata, data: { text } };
       await cluster.client.send({ verb: 'create', kind: ConfigMap, object: map });
       const object = { apiVersion, kind: 'Page', metadata, spec: {} };
       await cluster.client.send({ verb: 'create', kind: pages, object });
@@ -217,7 +217,7 @@ describe('an operator as a process', function () {
       await create('one');
       await eventually('the page is reconciled', () => seen.includes('none'));
       const metadata = { name: 'far', namespace: far };
-      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'hello' } };
+      const object = { apiVersion: 'v1', kind: 'ConfigMap' as const, metadata, data: { text: 'hello' } };
       await other.client.send({ verb: 'create', kind: ConfigMap, object });
       await eventually('the other cluster has been heard', () => seen.includes('hello'));
       await operator.stop();

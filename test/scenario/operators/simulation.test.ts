@@ -359,7 +359,7 @@ describe('a test cluster', () => {
         },
         { namespaces: ['other'] },
       );
-      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } };
+      const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name: 'other' } };
       await cluster.client.send({ verb: 'create', kind: Namespace, object });
       await cluster.client.send({ verb: 'create', kind: pages, object: other });
       await cluster.settle();
@@ -424,7 +424,7 @@ describe('a test cluster', () => {
     };
     // Too long for the label with the name of its pods.
     const metadata = { name: 'd'.repeat(62), namespace: 'default' };
-    const object = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec };
+    const object = { apiVersion: 'apps/v1', kind: 'StatefulSet' as const, metadata, spec };
     await cluster.client.send({ verb: 'create', kind: StatefulSet, object });
     const late: unknown = await cluster.until('it is ready', () => false, 60_000).catch((e: unknown) => e);
     expect(String(late)).to.match(

@@ -43,7 +43,7 @@ export async function startSource(): Promise<Source> {
     kubeconfig,
     async place() {
       const name = `clusters-${String(++places)}`;
-      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      const object = { apiVersion: 'v1', kind: 'Namespace' as const, metadata: { name } };
       await client.send({ verb: 'create', kind: namespaceKind, object });
       return new Place(client, name);
     },
@@ -88,7 +88,7 @@ export class Place {
   async secret(name: string, entries: Readonly<Record<string, string>>, more: object = {}): Promise<void> {
     const data = Object.fromEntries(Object.entries(entries).map(([key, text]) => [key, base64(text)]));
     const metadata = { name, namespace: this.namespace };
-    const object = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data, ...more };
+    const object = { apiVersion: 'v1', kind: 'Secret' as const, metadata, type: 'Opaque', data, ...more };
     await this.client.send({ verb: 'create', kind: secretKind, object });
   }
 

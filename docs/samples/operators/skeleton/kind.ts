@@ -16,6 +16,7 @@ const status = z.object({
 
 /** A Skeleton as the API server returns it: fields with a default are set. */
 export interface Skeleton extends Obj {
+  kind: 'Skeleton';
   spec: z.output<typeof spec>;
   status?: z.output<typeof status>;
 }

@@ -395,7 +395,7 @@ describe('the state of executions', () => {
   it('changes its own entry of an existing secret', () => {
     const existing = {
       apiVersion: 'v1',
-      kind: 'Secret',
+      kind: 'Secret' as const,
       metadata: { name: 'hash', namespace: 'demo' },
       data: { config: 'x', other: 'y' },
     };

@@ -172,7 +172,7 @@ describe('the objects of an item', () => {
       data: { a: 'b' },
     });
     const wanted = object('Secret', name);
-    const error = await put(place(), ITEM, SECRET, wanted).then(
+    const error = await put(place(), ITEM, SECRET, { ...wanted, kind: 'Secret' }).then(
       () => undefined,
       (failure: unknown) => failure as Error,
     );

@@ -9,3 +9,9 @@ export function findingsText<T>(findings: readonly T[], write: (listed: readonly
   const rest = findings.length > MAX_FINDINGS ? `\nOnly the first ${MAX_FINDINGS} findings are listed.` : '';
   return shorten(`${write(findings.slice(0, MAX_FINDINGS))}${rest}`);
 }
+
+/** The path of a field in a message: `spec.imports.data[0].name`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
+    .join('');

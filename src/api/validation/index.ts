@@ -4,6 +4,7 @@
  * controllers, also upstream's, accept objects that break them.
  */
 import type { z } from 'zod';
+import { pathText } from '../../lib/findings.ts';
 import { isObject, ownField } from '../../lib/objects.ts';
 import { deployItem } from '../kinds/deployitem.ts';
 import {
@@ -132,9 +133,3 @@ function unreadable({ issues }: z.ZodError): Refusal {
   const errors = issues.map(({ path, message }) => invalidStructure(pathText(path), message));
   return { kind: 'unreadable', message: aggregate(errors) ?? 'the object cannot be read' };
 }
-
-/** `spec.imports.data[0].name` */
-const pathText = (path: readonly PropertyKey[]): string =>
-  path
-    .map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`))
-    .join('');

@@ -13,6 +13,7 @@ import { getIfThere } from '../transport/read.ts';
 import { watchSource, type Source } from '../sources/sources.ts';
 import type { Caches, Client, UpdateControl, View } from '../types.ts';
 import { annotationOf, annotations } from './annotations.ts';
+import type { Schema } from './check-schema.ts';
 import type { ChangeLog } from './change-log.ts';
 import { GRACE_MS } from './creation.ts';
 import { Drifts } from './drift.ts';
@@ -27,7 +28,7 @@ import type { Reference } from './references.ts';
 import { ExternalResource } from './resource.ts';
 import { Secret } from '../core-kinds.ts';
 import { CONNECTION_LABEL, Publisher, type SecretPlace } from './secret.ts';
-import type { Connector, ExternalObject } from './types.ts';
+import type { Connector, ExternalObject, Observation } from './types.ts';
 
 /** Description of the controller. Times are in milliseconds. */
 export interface ExternalSpec<M extends ExternalObject> extends Pick<
@@ -67,6 +68,17 @@ export interface ExternalSpec<M extends ExternalObject> extends Pick<
   readonly initializers?: readonly Initializer<M>[];
   /** Fields of the spec that users may set by reference to other objects. */
   readonly references?: readonly Reference[];
+  /**
+   * Schema of `spec`, such as a zod schema. An object whose spec does not match it, after initializers and references, fails
+   * with the reason `InvalidSpec` until it is changed, and the service is not asked. An object that is being deleted is not
+   * checked. The handler receives the spec as it is stored: let the CRD set defaults.
+   */
+  readonly specSchema?: Schema<M['spec']>;
+  /**
+   * Schema of the attributes that `observe` returns for an existing resource. If they do not match it, or there are none and
+   * it requires some, the observation fails with the reason `ObserveFailed` and is retried. A deletion does not check them.
+   */
+  readonly attributesSchema?: Schema<Observation['attributes']>;
   /** Receives a record of each create, update and delete. Default: none. */
   readonly changeLog?: ChangeLog;
   /** Where to publish connection details, such as `specSecret`. Absent: nowhere, and no Secret is watched. */
@@ -134,6 +146,8 @@ export function externalResource<M extends ExternalObject>(
     policySets: spec.policySets,
     initializers: spec.initializers ?? [],
     references: (spec.references ?? []).map((reference) => ({ reference, cache: caches.of(reference.kind) })),
+    specSchema: spec.specSchema,
+    attributesSchema: spec.attributesSchema,
     changeLog: spec.changeLog,
     drifts: metrics && new Drifts(clock, metrics, spec.name),
     names: spec.names ?? byUid(kind.kind.toLowerCase()),

@@ -1,6 +1,7 @@
 /** External resources: Kubernetes objects that represent resources in other services. */
 export { annotations } from './annotations.ts';
 export type { ChangeLog, ChangeRecord } from './change-log.ts';
+export type { Schema } from './check-schema.ts';
 export type { Condition } from '../controller/status-condition.ts';
 export { isActive, type ConditionType } from './conditions.ts';
 export { externalController, externalResource, type ExternalPorts, type ExternalSpec } from './controller.ts';

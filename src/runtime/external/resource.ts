@@ -10,6 +10,7 @@ import { hasFinalizer } from '../controller/finalizer.ts';
 import type { Context, View } from '../types.ts';
 import { annotationOf } from './annotations.ts';
 import { withChangeLog, type ChangeLog } from './change-log.ts';
+import { schemaProblem, type Schema } from './check-schema.ts';
 import { isInterrupted } from './creation.ts';
 import type { Initializer } from './initializers.ts';
 import { failed, WAIT_FOR_EVENT, type Outcome } from './outcome.ts';
@@ -26,6 +27,7 @@ interface ResourcePorts<M extends ExternalObject> extends StepPorts<M> {
   readonly policySets?: ExternalPolicySets | undefined;
   readonly initializers: readonly Initializer<M>[];
   readonly references: readonly CachedReference[];
+  readonly specSchema?: Schema<unknown> | undefined;
   readonly changeLog?: ChangeLog | undefined;
 }
 
@@ -59,7 +61,7 @@ export class ExternalResource<M extends ExternalObject> {
     const isDeleting = reconcile.object.metadata.deletionTimestamp !== undefined;
     const early = isDeleting
       ? await this.#beforeDeletion(reconcile, policies)
-      : await this.#initialize(reconcile);
+      : ((await this.#initialize(reconcile)) ?? (await this.#refuseSpec(reconcile)));
     if (early) return early;
     let handler: ExternalHandler<M>;
     try {
@@ -84,12 +86,12 @@ export class ExternalResource<M extends ExternalObject> {
    * Creates a missing resource, updates a different one, and waits while the service is working. Ends with a status
    * write.
    */
-  sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
+  async sync(object: View<M>, handler: ExternalHandler<M>, ctx: Context<M>): Promise<Outcome> {
     const reading = readPolicies(object, this.#ports.policySets);
     const reconcile = this.#begin(object, ctx);
     if (!reading.ok)
       return failed(reconcile, 'InvalidPolicy', new NoRetryError({ message: reading.problem }));
-    return this.#steps.sync(reconcile, handler, reading.policies);
+    return (await this.#refuseSpec(reconcile)) ?? this.#steps.sync(reconcile, handler, reading.policies);
   }
 
   /** Deletes the resource. If it does not exist any more, removes the finalizer; otherwise ends with a status write. */
@@ -139,6 +141,19 @@ export class ExternalResource<M extends ExternalObject> {
     }
     if (!resolved.ok) return failed(reconcile, 'ReferencesUnresolved', new Error(resolved.problem));
     await reconcile.amend([...initial, resolved.patch && { spec: resolved.patch }].filter(isPresent));
+    return undefined;
+  }
+
+  /** Ends the reconcile of an object whose spec does not match the schema. */
+  async #refuseSpec(reconcile: ExternalReconcile<M>): Promise<Outcome | undefined> {
+    const { specSchema } = this.#ports;
+    if (!specSchema) return undefined;
+    try {
+      const message = schemaProblem(specSchema, reconcile.object.spec, 'spec');
+      if (message !== undefined) throw new NoRetryError({ message });
+    } catch (error) {
+      return failed(reconcile, 'InvalidSpec', error);
+    }
     return undefined;
   }
 

@@ -8,6 +8,7 @@ import { jittered } from '../queue/retry.ts';
 import type { Client, View } from '../types.ts';
 import { pollIntervalError, pollIntervalMs } from './annotations.ts';
 import { checkCreated, checkObservation, checkRecovered, checkUpdated } from './check-answers.ts';
+import { schemaProblem, type Schema } from './check-schema.ts';
 import {
   creationStart,
   failedAnnotations,
@@ -47,6 +48,7 @@ export interface StepPorts<M extends ExternalObject> extends ExternalReconcilePo
   /** How long a created resource may be invisible. */
   readonly graceMs: number;
   readonly drifts?: Drifts | undefined;
+  readonly attributesSchema?: Schema<unknown> | undefined;
   /** Minimum for the annotation. */
   readonly minPollMs: number;
   /** Milliseconds between two observations while the service is working. */
@@ -72,6 +74,7 @@ export class Steps<M extends ExternalObject> {
     let seen: Observation;
     try {
       seen = await this.#observe(reconcile, handler);
+      this.#checkAttributes(seen);
     } catch (error) {
       return failed(reconcile, 'ObserveFailed', error);
     }
@@ -238,6 +241,14 @@ export class Steps<M extends ExternalObject> {
   async #observe(reconcile: ExternalReconcile<M>, handler: ExternalHandler<M>): Promise<Observation> {
     if (reconcile.name === undefined) return NOT_THERE;
     return checkObservation(await handler.observe(reconcile.draft, reconcile.name));
+  }
+
+  /** @throws TypeError that names the attribute */
+  #checkAttributes({ exists, attributes }: Observation): void {
+    const { attributesSchema: schema } = this.#ports;
+    if (!schema || !exists) return;
+    const problem = schemaProblem(schema, attributes, 'attributes');
+    if (problem !== undefined) throw new TypeError(`observe returned invalid attributes: ${problem}`);
   }
 
   async #publish(

@@ -9,6 +9,8 @@ interface Project {
   readonly name: string;
   /** Folders of skeletons in this package; files of later ones replace those of earlier ones. */
   readonly skeletons: readonly string[];
+  /** Files of the skeletons that the project does not have. */
+  readonly without?: readonly string[];
   /** Converts the text of each file. */
   readonly renamed: (text: string) => string;
   /** Added to `build`, `start` and `typecheck`. */
@@ -22,7 +24,7 @@ interface Project {
  */
 export function writeProject(project: Project, to: string | undefined): string {
   const folder = resolve(to ?? project.name);
-  writeSkeleton(project.skeletons.map(packageFolder), folder, project.renamed);
+  writeSkeleton(project.skeletons.map(packageFolder), folder, project.renamed, project.without);
   writeFileSync(join(folder, 'package.json'), json(manifest(project, folder)));
   writeFileSync(join(folder, 'tsconfig.json'), json(tsconfig));
   return relative(process.cwd(), folder) || '.';

@@ -6,11 +6,17 @@ import { CommandError, UsageError } from './errors.ts';
 /**
  * Existing files are never overwritten.
  * @param from folders with skeletons; files of later ones replace those of earlier ones
+ * @param without files that are not copied
  * @param to a folder that is empty or does not exist
  * @param renamed converts the text of each file
  * @throws UsageError if `to` is not empty, CommandError if it cannot be written
  */
-export function writeSkeleton(from: readonly string[], to: string, renamed: (text: string) => string): void {
+export function writeSkeleton(
+  from: readonly string[],
+  to: string,
+  renamed: (text: string) => string,
+  without: readonly string[] = [],
+): void {
   const present = statSync(to, { throwIfNoEntry: false });
   if (present && !present.isDirectory())
     throw new UsageError(`${to} is a file; choose another folder with --to`);
@@ -18,6 +24,7 @@ export function writeSkeleton(from: readonly string[], to: string, renamed: (tex
     throw new UsageError(`${to} is not empty; choose another folder with --to`);
   try {
     for (const [path, source] of filesOf(from)) {
+      if (without.includes(path)) continue;
       const target = join(to, path);
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, renamed(readFileSync(source, 'utf8')), { flag: 'wx' });

@@ -18,6 +18,7 @@ export {
   externalStatusProperties,
   referenceListProperties,
   referenceProperties,
+  withExternalFields,
 } from './schema.ts';
 export { CONNECTION_LABEL, CONNECTION_TYPE, specSecret, type SecretPlace } from './secret.ts';
 export type {

@@ -94,3 +94,42 @@ export const referenceListProperties = (field: string) => ({
   [`${field}Refs`]: { type: 'array', items: reference },
   [`${field}Selector`]: selector,
 });
+
+interface ObjectSchema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, ObjectSchema>>;
+}
+interface Version {
+  readonly schema: { readonly openAPIV3Schema: ObjectSchema };
+  readonly subresources?: object;
+}
+
+/**
+ * Adds `externalSpecProperties`, `externalStatusProperties` and the status subresource to each version of a
+ * CustomResourceDefinition, such as that of `crdOf`. Properties that a schema already has stay as they are.
+ */
+export function withExternalFields<C extends { readonly spec: object }>(crd: C): C {
+  const { versions } = crd.spec as { readonly versions: readonly Version[] };
+  return { ...crd, spec: { ...crd.spec, versions: versions.map(withFields) } };
+}
+
+function withFields(version: Version): Version {
+  const { openAPIV3Schema: root } = version.schema;
+  const { spec, status } = root.properties ?? {};
+  const properties = {
+    ...root.properties,
+    spec: withProperties(spec, externalSpecProperties),
+    status: withProperties(status, externalStatusProperties),
+  };
+  return {
+    ...version,
+    schema: { openAPIV3Schema: { ...root, properties } },
+    subresources: { status: {}, ...version.subresources },
+  };
+}
+
+const withProperties = (schema: ObjectSchema | undefined, properties: object): ObjectSchema => ({
+  type: 'object',
+  ...schema,
+  properties: { ...properties, ...schema?.properties },
+});

@@ -17,7 +17,7 @@ import { expect } from 'chai';
 import { startApiServer } from '../../../src/apiserver/server.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { parseYaml } from '../../../src/lib/yaml.ts';
+import { parseYaml, parseYamlAll } from '../../../src/lib/yaml.ts';
 import { silentLogger } from '../../../src/observability/log.ts';
 import { CustomResourceDefinition } from '../../../src/runtime/core-kinds.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
@@ -93,6 +93,64 @@ describe('espalier operators new', function () {
       expect(read('dns', file)).to.not.contain('v1alpha1');
     }
     expect(existsSync(join(folder, 'dns/conversion.ts'))).to.equal(false);
+  });
+
+  describe('for external resources', () => {
+    let to: string;
+    let code: number;
+    beforeEach(async () => {
+      to = join(folder, 'box');
+      ({ code } = await run('mailbox', '--external', '--group', 'mail.example.com', '--to', to));
+    });
+    const inProject = (...args: string[]) =>
+      spawnSync(process.execPath, [...sources, ...args], { cwd: to, encoding: 'utf8', env });
+
+    it('writes an operator that uses the given names everywhere, and whose tests pass', () => {
+      expect(code).to.equal(0);
+      const texts = readdirSync(to).map((file) => read('box', file).replaceAll('registry.example.org', ''));
+      expect(texts.join('\n')).to.not.match(/skeleton|example\.org|Deployment, Service/i);
+      linkPackages(to);
+      const { status, stdout } = inProject('--test', 'operator.test.ts');
+      expect(status, stdout).to.equal(0);
+      expect(stdout).to.match(/^# pass 3$/m);
+    });
+
+    it('writes a CustomResourceDefinition with the fields of the runtime on demand', () => {
+      expect(existsSync(join(to, 'crd.yaml'))).to.equal(false);
+      linkPackages(to);
+      const { status, stderr } = inProject('crd.ts');
+      expect(status, stderr).to.equal(0);
+      const crd = read('box', 'crd.yaml');
+      for (const field of ['message', 'managementPolicies', 'lastRequest', 'mailboxes.mail.example.com'])
+        expect(crd).to.contain(field);
+    });
+
+    it('has the permissions that such an operator needs', () => {
+      const role = parseYamlAll(read('box', 'deploy.yaml'))[2] as { rules: readonly object[] };
+      expect(role.rules).to.deep.equal([
+        {
+          apiGroups: ['mail.example.com'],
+          resources: ['mailboxes'],
+          verbs: ['get', 'list', 'watch', 'patch'],
+        },
+        { apiGroups: ['mail.example.com'], resources: ['mailboxes/status'], verbs: ['patch'] },
+        { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+      ]);
+    });
+
+    it('has one version', async () => {
+      const refused = await run(
+        'mailbox',
+        '--external',
+        '--versions',
+        'v1,v2',
+        '--to',
+        join(folder, 'other'),
+      );
+      expect(refused.code).to.not.equal(0);
+      expect(refused.err).to.contain('--external supports one version');
+      expect(existsSync(join(folder, 'other'))).to.equal(false);
+    });
   });
 
   describe('with two versions', () => {

@@ -110,16 +110,21 @@ describe('the npm package', function () {
     expect(loaded.filter((url) => NOT_IN_OPERATORS.test(url) || url.includes('/src/cli/'))).to.deep.equal([]);
   });
 
-  it('creates an operator that compiles without other packages, and whose tests pass', () => {
-    const project = join(folder, 'web');
-    const made = espalier(['operators', 'new', 'web', '--to', project]);
-    expect(made.status, made.stderr).to.equal(0);
-    checked('npm', ['install', '--prefer-offline'], project);
-    expect(bytesIn(join(project, 'node_modules'))).to.be.below(MAX_PROJECT_BYTES);
-    // Everything that our declarations mention has to be installed as well.
-    checked('node', ['node_modules/typescript/bin/tsc', '--noEmit', '--skipLibCheck', 'false'], project);
-    expect(checked('npm', ['test'], project)).to.match(/^# pass 4$/m);
-  });
+  const operators = [
+    ['an operator', 'web', [], 4],
+    ['an operator of external resources', 'mailbox', ['--external'], 3],
+  ] as const;
+  for (const [what, name, options, tests] of operators)
+    it(`creates ${what} that compiles without other packages, and whose tests pass`, () => {
+      const project = join(folder, name);
+      const made = espalier(['operators', 'new', name, ...options, '--to', project]);
+      expect(made.status, made.stderr).to.equal(0);
+      checked('npm', ['install', '--prefer-offline'], project);
+      expect(bytesIn(join(project, 'node_modules'))).to.be.below(MAX_PROJECT_BYTES);
+      // Everything that our declarations mention has to be installed as well.
+      checked('node', ['node_modules/typescript/bin/tsc', '--noEmit', '--skipLibCheck', 'false'], project);
+      expect(checked('npm', ['test'], project)).to.match(new RegExp(`^# pass ${tests}$`, 'm'));
+    });
 
   it('creates a deployer that compiles, and whose tests pass', () => {
     const project = join(folder, 'dns');

@@ -26,11 +26,16 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
       '--versions <list>',
       'one or two versions of the kind, the older first; the operator works with the last one, and converts; default v1alpha1',
     )
+    .option(
+      '--external',
+      'its objects represent resources in another service: observe, create, update and delete them',
+    )
     .addHelpText(
       'after',
       examples([
         ['espalier operators new dns-record --group dns.example.com', 'then: npm install && npm test'],
         ['espalier operators new dns-record --versions v1alpha1,v1', 'with conversion between two versions'],
+        ['espalier operators new mailbox --external', 'for resources in another service'],
       ]),
     )
     .action(async (name: string, options: NewOperatorOptions) => {

@@ -10,6 +10,8 @@ export interface NewOperatorOptions {
   readonly plural?: string;
   /** Separated by commas. */
   readonly versions?: string;
+  /** Its objects represent resources in another service. */
+  readonly external?: boolean;
 }
 
 /** The names of an operator and its kind. */
@@ -31,24 +33,51 @@ const VERSION = /^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/;
 const PLURAL = /^[a-z][a-z0-9]{0,62}$/;
 
 /** Kinds and types that the skeleton imports. */
-const IMPORTED = new Set(['ConfigMap', 'Deployment', 'Service', 'Kind', 'Manager', 'Obj', 'View']);
+const IMPORTED = new Set([
+  'ConfigMap',
+  'Deployment',
+  'Service',
+  'Kind',
+  'Manager',
+  'Obj',
+  'View',
+  'ExternalHandler',
+  'ExternalObject',
+]);
 /** Groups of Kubernetes, whose CustomResourceDefinitions need an approval. */
 const RESERVED = /(^|\.)(k8s|kubernetes)\.io$/;
 
 export function newOperator(name: string, options: NewOperatorOptions, terminal: Terminal): void {
   const names = namesOf(name, options);
   const { kind, plural, group, older } = names;
+  const { external: isExternal = false } = options;
+  if (isExternal && older !== undefined)
+    throw new UsageError(
+      '--external supports one version; docs/runtime.md says how to add others to the project',
+    );
   const skeleton = 'docs/samples/operators/skeleton';
   const tests = ['operator.test.js', ...(older === undefined ? [] : ['conversion.test.js'])];
   const project = {
     name: `${name}-operator`,
-    skeletons: [skeleton, ...(older === undefined ? [] : [`${skeleton}-versions`])],
-    renamed: (text: string) => renamed(text, names),
+    skeletons: [
+      skeleton,
+      ...(older === undefined ? [] : [`${skeleton}-versions`]),
+      ...(isExternal ? [`${skeleton}-external`] : []),
+    ],
+    // It has many fields of the runtime; `npm run crd` writes it.
+    without: isExternal ? ['crd.yaml'] : [],
+    renamed: (text: string) => renamed(isExternal ? withExternalRights(text) : text, names),
     scripts: { crd: compiled('crd.js'), test: compiled('--test', ...tests) },
   };
   const folder = writeProject(project, options.to ?? name);
   printNext(folder, `An operator for the kind ${kind} (${plural}.${group})`, terminal);
 }
+
+/** An operator of external resources creates nothing in the cluster, and writes annotations of its objects. */
+const withExternalRights = (text: string): string =>
+  text
+    .replace(/ {2}# Owner references[^]*?(?= {2}- apiGroups: \['', events)/, '')
+    .replace('verbs: [get, list, watch]', 'verbs: [get, list, watch, patch]');
 
 /** @throws UsageError if a name is invalid */
 function namesOf(name: string, options: NewOperatorOptions): OperatorNames {

@@ -2,17 +2,16 @@
 import { findingsText, pathText } from '../../lib/findings.ts';
 import type { View } from '../types.ts';
 
-/** What this runtime needs of a schema; every schema of zod has it. `T` is the type of valid values. */
+/** What the runtime needs of a schema of zod; `T` is the type of valid values. */
 export interface Schema<T> {
-  safeParse(value: unknown):
+  safeParse(
+    value: unknown,
+  ):
     | { readonly success: true; readonly data: T }
     | {
         readonly success: false;
         readonly error: {
-          readonly issues: readonly {
-            readonly path: readonly PropertyKey[];
-            readonly message: string;
-          }[];
+          readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
         };
       };
 }

@@ -69,14 +69,13 @@ export interface ExternalSpec<M extends ExternalObject> extends Pick<
   /** Fields of the spec that users may set by reference to other objects. */
   readonly references?: readonly Reference[];
   /**
-   * Schema of `spec`, such as a zod schema. An object whose spec does not match it, after initializers and references, fails
-   * with the reason `InvalidSpec` until it is changed, and the service is not asked. An object that is being deleted is not
-   * checked. The handler receives the spec as it is stored: let the CRD set defaults.
+   * Schema of `spec`, such as a zod schema. An object that does not match it fails with the reason `InvalidSpec` until it is
+   * changed. The handler receives the spec as it is stored: let the CRD set defaults.
    */
   readonly specSchema?: Schema<M['spec']>;
   /**
-   * Schema of the attributes that `observe` returns for an existing resource. If they do not match it, or there are none and
-   * it requires some, the observation fails with the reason `ObserveFailed` and is retried. A deletion does not check them.
+   * Schema of the attributes of an existing resource. An observation that does not match it fails and is retried, except
+   * during a deletion.
    */
   readonly attributesSchema?: Schema<Observation['attributes']>;
   /** Receives a record of each create, update and delete. Default: none. */

@@ -57,6 +57,8 @@ export interface Snapshot {
   readonly ancestors: readonly Owner[];
   /** Maximum depth of a tree of installations. */
   readonly treeDepth: number;
+  /** How often the blueprint of an installation may occur above it. */
+  readonly treeRecursion: number;
   /** Limits that apply to the installation. */
   readonly limits: InstallationLimits;
   /** Whether the tree limit allows the objects that the installation is about to create. */

@@ -50,10 +50,10 @@ attacks({
   attacks: [
     {
       title: 'a blueprint that renders itself',
-      launch: (scene) => failing(scene, root('depth', { more: rendersItself }), /limits\.treeDepth/),
+      launch: (scene) => failing(scene, root('depth', { more: rendersItself }), /limits\.treeRecursion/),
       async after(scene) {
         const number = await untilStill(scene);
-        expect(number).to.be.below(40);
+        expect(number).to.be.below(10);
         return `${String(number)} installations`;
       },
       patienceMs: 90_000,
@@ -93,7 +93,23 @@ attacks({
 
 attacks({
   title: 'trees that double',
-  configuration: { limits: { treeObjects: 300 } },
+  attacks: [
+    {
+      title: 'a blueprint that renders itself twice',
+      launch: (scene) => failing(scene, root('fork', { more: itself(2) }), /limits\.treeRecursion/),
+      async after(scene) {
+        const number = await untilStill(scene);
+        expect(number).to.be.below(130);
+        return `${String(number)} installations`;
+      },
+      patienceMs: 90_000,
+    },
+  ],
+});
+
+attacks({
+  title: 'trees that double, where blueprints may render themselves often',
+  configuration: { limits: { treeObjects: 300, treeRecursion: 60 } },
   attacks: [
     {
       title: 'a blueprint that renders itself twice',

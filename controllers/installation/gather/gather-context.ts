@@ -28,6 +28,8 @@ export interface Sources {
   readonly findComponent: FindComponent;
   /** Maximum depth of a tree of installations; default 30. */
   readonly treeDepth?: number;
+  /** How often the blueprint of an installation may occur above it; default 5. */
+  readonly treeRecursion?: number;
   readonly trees: TreeSizes;
   /** Default: the limits of an empty configuration. */
   readonly limits?: InstallationLimits;

@@ -2,6 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { predecessorsOf, siblingOf } from '../../../src/dataflow/siblings.ts';
 import { freshNames } from '../../../src/landscape/fresh-names.ts';
+import { DEFAULT_TREE_RECURSION } from '../../../src/landscape/recursion.ts';
 import { DEFAULT_TREE_DEPTH, ownersOf } from '../../../src/landscape/tree.ts';
 import { index, type World } from '../../../src/landscape/world.ts';
 import { keyOf } from '../../../src/runtime/keys.ts';
@@ -13,11 +14,12 @@ import type { Facts, GatherContext, Sources } from './gather-context.ts';
 
 export const relatedFacts = (
   { self, namespace, world }: GatherContext,
-  { trees, treeDepth = DEFAULT_TREE_DEPTH }: Sources,
+  { trees, treeDepth = DEFAULT_TREE_DEPTH, treeRecursion = DEFAULT_TREE_RECURSION }: Sources,
 ): Facts<
   | 'freshName'
   | 'ancestors'
   | 'treeDepth'
+  | 'treeRecursion'
   | 'reservation'
   | 'siblings'
   | 'predecessors'
@@ -33,6 +35,7 @@ export const relatedFacts = (
     ),
   ancestors: () => ownersOf(world, self),
   treeDepth: () => treeDepth,
+  treeRecursion: () => treeRecursion,
   reservation: async (get) =>
     trees.reserve(self, newObjects(world, self, await get('rendered'), await get('children'))),
   siblings: () => connectedSiblings(world, self),

@@ -2,6 +2,7 @@
 import { isBeingDeleted } from '../../../src/api/job.ts';
 import { fail, type Effect, type Problem } from '../../../src/machine/decision.ts';
 import { interruptionOf } from '../../../src/landscape/item-end.ts';
+import { recursionOf } from '../../../src/landscape/recursion.ts';
 import { treeTooLarge } from '../../../src/landscape/tree-limit.ts';
 import { step, type Snapshot } from '../snapshot.ts';
 
@@ -14,6 +15,22 @@ export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, tree
   const message =
     `installation "${namespace}/${name}" is at level ${depth} of the tree below "${top}", and at most ${treeDepth} levels are allowed; ` +
     `check whether a blueprint renders itself as its own sub-installation, or raise limits.treeDepth in the configuration`;
+  return fail({
+    operation: 'InitPrerequisites',
+    reason: 'TreeTooDeep',
+    message,
+    codes: ['ERR_CONFIGURATION_PROBLEM'],
+  });
+});
+
+/** Stops a blueprint that renders itself more than once before the tree has many installations. */
+export const rendersItself = step(['ancestors', 'treeRecursion'], ({ self, ancestors, treeRecursion }) => {
+  const recursion = recursionOf(self, ancestors);
+  if (recursion <= treeRecursion) return undefined;
+  const { namespace = '', name } = self.metadata;
+  const message =
+    `installation "${namespace}/${name}" has the same blueprint as ${recursion} installations above it, and at most ${treeRecursion} are allowed; ` +
+    `check whether the blueprint renders itself as its own sub-installation, or raise limits.treeRecursion in the configuration`;
   return fail({
     operation: 'InitPrerequisites',
     reason: 'TreeTooDeep',

@@ -29,7 +29,13 @@ import { handDown } from '../job.ts';
 import { isOwnedBy } from '../related-objects.ts';
 import { asImport, deleteObject, upsert } from '../objects.ts';
 import { storeState } from '../state-effects.ts';
-import { createdBelowDeleted, createdBeyondLimit, interrupted, tooDeep } from './creation-checks.ts';
+import {
+  createdBelowDeleted,
+  createdBeyondLimit,
+  interrupted,
+  rendersItself,
+  tooDeep,
+} from './creation-checks.ts';
 import type { MergePatch } from '../../../src/lib/merge.ts';
 import type { InstStatus } from '../related-objects.ts';
 import { step, steps, type Answer, type Snapshot } from '../snapshot.ts';
@@ -265,6 +271,7 @@ export const init = steps(
   interrupted,
   withoutOldExports(invalid),
   withoutOldExports(tooDeep),
+  withoutOldExports(rendersItself),
   cyclicRoots,
   ...[
     contextMissing,

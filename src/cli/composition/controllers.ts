@@ -102,6 +102,7 @@ function addController(
 
 const installationSettings = (configuration: Configuration) => ({
   treeDepth: configuration.limits.treeDepth,
+  treeRecursion: configuration.limits.treeRecursion,
   isStrict: configuration.isStrict,
   allowsSecretsInNames: configuration.allowsSecretsInNames,
   ...(configuration.journal && { isJournaled: true }),

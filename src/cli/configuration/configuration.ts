@@ -14,6 +14,7 @@ import type { LocalAddresses } from '../../lib/local-addresses.ts';
 import { ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
+import { DEFAULT_TREE_RECURSION } from '../../landscape/recursion.ts';
 import { DEFAULT_TREE_DEPTH } from '../../landscape/tree.ts';
 import { DEFAULT_TREE_OBJECTS } from '../../landscape/tree-size.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -74,6 +75,8 @@ export interface Configuration {
     ComponentLimits & {
       /** Maximum number of levels of installations in a tree. */
       readonly treeDepth: number;
+      /** How often the blueprint of an installation may occur above it. */
+      readonly treeRecursion: number;
       /** Maximum number of installations, executions and deploy items in a tree. */
       readonly treeObjects: number;
       /** Size limits for responses, if configured. */
@@ -133,6 +136,7 @@ export const defaults: Configuration = {
   templating: {},
   limits: {
     treeDepth: DEFAULT_TREE_DEPTH,
+    treeRecursion: DEFAULT_TREE_RECURSION,
     treeObjects: DEFAULT_TREE_OBJECTS,
     remoteRetryMs: DEFAULT_REMOTE_RETRY_MS,
     ...defaultLimits,

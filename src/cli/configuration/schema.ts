@@ -7,6 +7,7 @@ import { verificationPolicies } from '../../../controllers/installation/gather/v
 import { defaultJournal } from '../../api/journal.ts';
 import { defaultLimits, maximumLimits } from '../../api/limits.ts';
 import { defaultComponentLimits } from '../../components/resolve.ts';
+import { DEFAULT_TREE_RECURSION } from '../../landscape/recursion.ts';
 import { DEFAULT_TREE_DEPTH, MAX_TREE_DEPTH } from '../../landscape/tree.ts';
 import { readinessRules } from '../../../deployers/sdk/deployer.ts';
 import { container } from './container-schema.ts';
@@ -131,6 +132,11 @@ export const configurationSchema = z.looseObject({
       z.int().positive().max(MAX_TREE_DEPTH),
       `maximum number of [levels of installations](templates.md#limits) in a tree, including the root; at most ${String(MAX_TREE_DEPTH)}; not in upstream`,
       String(DEFAULT_TREE_DEPTH),
+    ),
+    treeRecursion: setting(
+      z.int().min(0).max(MAX_TREE_DEPTH),
+      'how often the blueprint of an installation [may occur above it](templates.md#limits); not in upstream',
+      String(DEFAULT_TREE_RECURSION),
     ),
     targetResponseMiB: setting(
       z.int().positive().max(256),

@@ -1,7 +1,8 @@
 /** Counts the objects of a tree that is only planned or rendered, and reports where it exceeds the tree limits. */
+import { recursionOf, type Rendered } from '../../landscape/recursion.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 
-type Limits = Pick<Configuration['limits'], 'treeDepth' | 'treeObjects'>;
+type Limits = Pick<Configuration['limits'], 'treeDepth' | 'treeObjects' | 'treeRecursion'>;
 
 export class TreeBudget {
   readonly #limits: Limits;
@@ -19,15 +20,15 @@ export class TreeBudget {
     return this.#objects > this.#limits.treeObjects;
   }
 
-  /**
-   * @param depth of an installation; 1 for the one at the top. @returns a message if it exceeds the limit for
-   * levels
-   */
-  checkDepth(depth: number): string | undefined {
-    const { treeDepth } = this.#limits;
-    const level = this.#above + depth;
-    if (level <= treeDepth) return undefined;
-    return `this is level ${level} of the tree, and at most ${treeDepth} are allowed: limits.treeDepth in the configuration allows more`;
+  /** @param above from the first installation of the tree on. @returns a message if there are too many above it */
+  checkLevel(self: Rendered, above: readonly Rendered[]): string | undefined {
+    const { treeDepth, treeRecursion } = this.#limits;
+    const level = this.#above + above.length + 1;
+    if (level > treeDepth)
+      return `this is level ${level} of the tree, and at most ${treeDepth} are allowed: limits.treeDepth in the configuration allows more`;
+    const recursion = recursionOf(self, above);
+    if (recursion <= treeRecursion) return undefined;
+    return `${recursion} installations above this one have the same blueprint, and at most ${treeRecursion} are allowed: limits.treeRecursion in the configuration allows more`;
   }
 
   /** Counts an installation with its deploy items and their execution. @returns a message if the limit is exceeded */

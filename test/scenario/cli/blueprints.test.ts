@@ -254,7 +254,7 @@ spec:
       const bomb = dirname(write({ 'bomb/blueprint.yaml': document }));
       const deep = await espalier('bp', 'render', bomb, '--deep');
       expect(deep.code).to.equal(1);
-      expect(deep.errors).to.contain('level 31').and.contain('limits.treeDepth');
+      expect(deep.errors).to.contain('6 installations above').and.contain('limits.treeRecursion');
     });
 
     it('warns of unknown fields in deploy items', async () => {

@@ -60,3 +60,27 @@ describe('a tree of installations', () => {
     expect(scene.installations).to.have.length(LEVELS);
   });
 });
+
+describe('a blueprint that renders itself', () => {
+  const here = useCluster({ config: { ...defaults, limits: { ...defaults.limits, treeRecursion: 1 } } });
+
+  it('creates no tree that doubles with each level', async () => {
+    const scene = await here.scene();
+    const [execution] = rendersItself.subinstallationExecutions;
+    const { template = '' } = execution ?? {};
+    const [, ...one] = template.split('\n');
+    const twice = [template, ...one].join('\n').replace(/again$/m, 'once-more');
+    await scene.create(
+      root('bomb', { more: { subinstallationExecutions: [{ ...execution, template: twice }] } }),
+    );
+    const { status } = await scene.finished('bomb', 'Failed');
+    await scene.calm();
+    // The root's blueprint is written in another form than those of its sub-installations.
+    expect(scene.installations).to.have.length(1 + 2 + 4 + 8);
+    expect(status?.lastError?.message)
+      .to.contain('has the same blueprint as 2 installations above it, and at most 1 are allowed')
+      .and.contain('limits.treeRecursion');
+    await scene.delete('bomb');
+    await scene.empty();
+  });
+});

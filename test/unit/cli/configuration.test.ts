@@ -43,7 +43,13 @@ describe('the configuration file', () => {
 
   it('sets how many levels of installations a tree may have, up to the limit of the controllers', () => {
     expect(read('limits: {treeDepth: 3}').limits).to.deep.equal({ ...defaults.limits, treeDepth: 3 });
-    expect(read('limits:').limits).to.include({ treeDepth: 30 });
+    expect(read('limits:').limits).to.include({ treeDepth: 30, treeRecursion: 5 });
+    expect(read('limits: {treeRecursion: 0}').limits).to.include({ treeRecursion: 0 });
+    for (const wrong of ['-1', '61'])
+      expect(() => read(`limits: {treeRecursion: ${wrong}}`), wrong).to.throw(
+        UsageError,
+        /limits\.treeRecursion: /,
+      );
     expect(read('limits: {remoteRetryTimeout: 90s}').limits).to.include({ remoteRetryMs: 90_000 });
     expect(read('limits: {remoteRetryTimeout: none}').limits).to.include({ remoteRetryMs: Infinity });
     expect(() => read('limits: {remoteRetryTimeout: soon}')).to.throw(

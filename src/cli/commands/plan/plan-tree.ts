@@ -54,9 +54,10 @@ export async function planInstallation(
   world: World,
   ports: PlanPorts,
   isDeleted = isBeingDeleted(self.metadata),
+  above: readonly Inst[] = [],
 ): Promise<PlannedTree> {
   if (isDeleted) return planDeletion(self, path, world, ports);
-  const tooDeep = ports.budget.checkDepth(path.split('/').length);
+  const tooDeep = ports.budget.checkLevel(self, above);
   if (tooDeep !== undefined) return failed(path, new Error(tooDeep));
   // The error was reported where the limit was exceeded.
   if (ports.budget.isSpent) return join([]);
@@ -98,7 +99,7 @@ export async function planInstallation(
     const inside = withObjects(world, rendered.importObjects);
     return join([
       { ...nothing, items: await planItems(self, items, path, inside, ports) },
-      await planChildren(self, children, path, inside, ports),
+      await planChildren(self, children, path, inside, ports, above),
     ]);
   } catch (error) {
     if (ports.signal.aborted || !(error instanceof PhaseError)) throw error;
@@ -133,12 +134,13 @@ async function planChildren(
   path: string,
   world: World,
   ports: PlanPorts,
+  above: readonly Inst[],
 ): Promise<PlannedTree> {
   const { living, orphans } = partitionChildren(self, wanted, childrenOf(world, self));
   const trees: PlannedTree[] = [];
   for (const { name, object } of wanted) {
     const child = asPlanned(object, name, living.get(name));
-    trees.push(await planInstallation(child, `${path}/${name}`, world, ports, false));
+    trees.push(await planInstallation(child, `${path}/${name}`, world, ports, false, [...above, self]));
   }
   for (const orphan of orphans) {
     trees.push(

@@ -89,10 +89,12 @@ describe('the facts about an installation', () => {
     expect(await get('self')).to.equal(self);
     expect(await get('now')).to.equal(NOW);
     expect(await get('treeDepth')).to.equal(30);
+    expect(await get('treeRecursion')).to.equal(5);
     expect(await get('limits')).to.equal(defaultLimits);
     const limits = { ...defaultLimits, deployItems: 1 };
-    const tight = facts({ sources: { treeDepth: 2, limits } });
+    const tight = facts({ sources: { treeDepth: 2, treeRecursion: 1, limits } });
     expect(await tight.get('treeDepth')).to.equal(2);
+    expect(await tight.get('treeRecursion')).to.equal(1);
     expect(await tight.get('limits')).to.equal(limits);
   });
   it('include its ancestors, the nearest first', async () => {

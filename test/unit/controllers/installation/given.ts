@@ -48,6 +48,7 @@ export const decide = (name: keyof typeof phases, snapshot: Partial<Snapshot> = 
     now: NOW,
     ancestors: [],
     treeDepth: 30,
+    treeRecursion: 5,
     reservation: reservation(),
     limits: defaultLimits,
     freshName: (prefix: string) => `${prefix}sfx`,

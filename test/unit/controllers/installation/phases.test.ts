@@ -452,6 +452,28 @@ describe('a tree that reached a limit', () => {
     const { namespace: _, ...metadata } = self.metadata;
     expect(deep([], { ...self, metadata })?.message).to.match(/^installation "\/stack" is at level 1 /);
   });
+  it('is reported for a blueprint that renders itself', () => {
+    const others = [{ ref: { resourceName: 'another' } }, { ref: { resourceName: 'another' } }];
+    const above = (blueprints: readonly object[], more = {}) =>
+      blueprints.map((blueprint) => ({
+        ...self,
+        spec: { ...self.spec, blueprint, ...more },
+      })) as Snapshot['ancestors'];
+    const twice = above([self.spec.blueprint, ...others, structuredClone(self.spec.blueprint)]);
+    expect(decide('Init', { ancestors: twice, treeRecursion: 2 }).do).to.equal('advance');
+    const elsewhere = above([self.spec.blueprint, self.spec.blueprint], {
+      componentDescriptor: { ref: { componentName: 'example.org/another', version: '1' } },
+    });
+    expect(decide('Init', { ancestors: elsewhere, treeRecursion: 1 }).do).to.equal('advance');
+    expect(problemOf(decide('Init', { ancestors: twice, treeRecursion: 1 }))).to.deep.equal({
+      operation: 'InitPrerequisites',
+      reason: 'TreeTooDeep',
+      message:
+        'installation "demo/stack" has the same blueprint as 2 installations above it, and at most 1 are allowed; ' +
+        'check whether the blueprint renders itself as its own sub-installation, or raise limits.treeRecursion in the configuration',
+      codes: ['ERR_CONFIGURATION_PROBLEM'],
+    });
+  });
   it('is reported if it has too many objects', () => {
     const problem = problemOf(decide('Init', { reservation: reservation({ isGranted: false }) }));
     expect(problem).to.include({ operation: 'InitPrerequisites', reason: 'TreeTooLarge' });

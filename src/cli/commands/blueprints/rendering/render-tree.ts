@@ -72,9 +72,10 @@ export async function renderTree(
   found: ImportSet,
   settings: RenderSettings,
   path = '',
+  above: readonly Installation[] = [],
 ): Promise<RenderedInstallation> {
   const { runner, budget } = settings;
-  refuse(budget.checkDepth(path === '' ? 1 : path.split('/').length + 1), path);
+  refuse(budget.checkLevel(installation, above), path);
   const tools = { runner, states: new States() };
   const rendered = await unwrapStepError(renderInstallation(installation, blueprint, found, tools));
   const wanted = resultOf(rendered.children);
@@ -82,19 +83,19 @@ export async function renderTree(
   refuse(budget.count(items.length), path);
 
   const scope: WrittenObject[] = [];
-  const checkDepth = (objects: readonly WrittenObject[]): void => {
+  const provide = (objects: readonly WrittenObject[]): void => {
     append(scope, objects);
     append(settings.secretTargets, objects.filter(isTarget));
   };
-  checkDepth(rendered.importObjects);
+  provide(rendered.importObjects);
   const rendering = new Map<string, RenderedChild>();
   for (const child of ordered(wanted.map((one) => ({ ...one, ...one.object.spec })))) {
     const { name, object } = child;
-    const below = { self: asCreated(child), path: belowOf(path, name) };
+    const below = { self: asCreated(child), path: belowOf(path, name), above: [...above, installation] };
     const inside = await renderChild(below, installation.metadata.name, scope, settings);
     const known =
       typeof inside === 'string' || typeof inside.exports === 'string' ? undefined : inside.exports;
-    checkDepth(known ?? suppliedFor(below, settings) ?? []);
+    provide(known ?? suppliedFor(below, settings) ?? []);
     rendering.set(name, { name, object, inside });
   }
   const children = wanted.flatMap(({ name }) => rendering.get(name) ?? []);
@@ -151,10 +152,11 @@ const asCreated = ({ name, object }: WantedChild): Installation =>
 interface Below {
   readonly self: Installation;
   readonly path: string;
+  readonly above: readonly Installation[];
 }
 
 async function renderChild(
-  { self, path }: Below,
+  { self, path, above }: Below,
   parent: string,
   scope: readonly WrittenObject[],
   settings: RenderSettings,
@@ -169,7 +171,7 @@ async function renderChild(
     return `its import "${first.import}" comes from a sibling with unknown exports; supply them with --exports`;
   }
   const component = componentDescriptor && (await settings.components?.view(componentDescriptor));
-  return renderTree(self, await loadBlueprint(blueprint, component), imports, settings, path);
+  return renderTree(self, await loadBlueprint(blueprint, component), imports, settings, path, above);
 }
 
 function lookupsIn(scope: readonly WrittenObject[]): Parameters<typeof findImports>[2] {
@@ -193,7 +195,7 @@ function lookupsIn(scope: readonly WrittenObject[]): Parameters<typeof findImpor
 
 /** The supplied exports of the whole installation. */
 function suppliedFor(
-  { self, path }: Below,
+  { self, path }: Omit<Below, 'above'>,
   { exports }: RenderSettings,
 ): readonly WrittenObject[] | undefined {
   const values = exports && suppliedChildExports(exports, path, self.spec);

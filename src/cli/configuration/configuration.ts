@@ -14,9 +14,7 @@ import type { LocalAddresses } from '../../lib/local-addresses.ts';
 import { ownField } from '../../lib/objects.ts';
 import { parseYaml } from '../../lib/yaml.ts';
 import { DEFAULT_REMOTE_RETRY_MS } from '../../machine/remote.ts';
-import { DEFAULT_TREE_RECURSION } from '../../landscape/recursion.ts';
-import { DEFAULT_TREE_DEPTH } from '../../landscape/tree.ts';
-import { DEFAULT_TREE_OBJECTS } from '../../landscape/tree-size.ts';
+import { defaultTreeLimits, type TreeLimits } from '../../landscape/tree-limit.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { TracingConfiguration } from '../../observability/tracing/settings.ts';
 import type { ResponseSettings } from '../../runtime/transport/responses.ts';
@@ -72,13 +70,8 @@ export interface Configuration {
    * of ours.
    */
   readonly limits: InstallationLimits &
-    ComponentLimits & {
-      /** Maximum number of levels of installations in a tree. */
-      readonly treeDepth: number;
-      /** How often the blueprint of an installation may occur above it. */
-      readonly treeRecursion: number;
-      /** Maximum number of installations, executions and deploy items in a tree. */
-      readonly treeObjects: number;
+    ComponentLimits &
+    TreeLimits & {
       /** Size limits for responses, if configured. */
       readonly responses?: ResponseSettings;
       /** How long a job retries requests to unavailable servers, in milliseconds; Infinity: no limit. */
@@ -135,9 +128,7 @@ export const defaults: Configuration = {
   registry: {},
   templating: {},
   limits: {
-    treeDepth: DEFAULT_TREE_DEPTH,
-    treeRecursion: DEFAULT_TREE_RECURSION,
-    treeObjects: DEFAULT_TREE_OBJECTS,
+    ...defaultTreeLimits,
     remoteRetryMs: DEFAULT_REMOTE_RETRY_MS,
     ...defaultLimits,
     ...defaultComponentLimits,

@@ -1,16 +1,14 @@
 /** Counts the objects of a tree that is only planned or rendered, and reports where it exceeds the tree limits. */
 import { recursionOf, type Rendered } from '../../landscape/recursion.ts';
-import type { Configuration } from '../configuration/configuration.ts';
-
-type Limits = Pick<Configuration['limits'], 'treeDepth' | 'treeObjects' | 'treeRecursion'>;
+import type { TreeLimits } from '../../landscape/tree-limit.ts';
 
 export class TreeBudget {
-  readonly #limits: Limits;
+  readonly #limits: TreeLimits;
   readonly #above: number;
   #objects = 0;
 
   /** @param above number of installations above the first one */
-  constructor(limits: Limits, above = 0) {
+  constructor(limits: TreeLimits, above = 0) {
     this.#limits = limits;
     this.#above = above;
   }

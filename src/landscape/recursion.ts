@@ -1,7 +1,7 @@
 /** Blueprints that render themselves as their own sub-installations, directly or through others. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** Default for how often the blueprint of an installation may occur above it: a tree that doubles has 63 installations. */
+/** Default for how often the blueprint of an installation may occur above it: a tree that doubles has at most 255 installations. */
 export const DEFAULT_TREE_RECURSION = 5;
 
 /** Installations and their executions, which have no blueprint. */

@@ -72,6 +72,57 @@ const BOUNDED_JSON = [
   'src/landscape/job-requests.ts',
 ];
 
+/** In all files of the product. */
+const PRODUCT_SYNTAX = [
+  ...NO_SPREAD_LITERALS,
+  ...[
+    'CallExpression[callee.property.name=/^(push|unshift)$/] > SpreadElement',
+    "CallExpression[callee.object.name='Math'][callee.property.name=/^(max|min)$/] > SpreadElement",
+    "CallExpression[callee.object.name='String'][callee.property.name=/^fromC/] > SpreadElement",
+  ].map((selector) => ({
+    selector,
+    message: 'a long list overflows the stack: use append, largest or smallest of src/lib/lists.ts',
+  })),
+  {
+    selector:
+      "CallExpression[callee.property.name='list'][callee.object.property.name=/^(installations|executions|deployItems|dataObjects|targets)$/]",
+    message:
+      'a tenant determines how many objects this reads: use byIndex or keysByIndex, or say why it is bounded',
+  },
+  {
+    selector:
+      "Program > :matches(VariableDeclaration, ExportNamedDeclaration > VariableDeclaration) > VariableDeclarator[init.type='ObjectExpression'][id.typeAnnotation.typeAnnotation.typeArguments.params.0.typeArguments.params.0.type='TSStringKeyword']",
+    message:
+      'such a table also has the names of Object.prototype, which may come from outside: use table of src/lib/objects.ts',
+  },
+  {
+    selector: 'Literal[regex.pattern=/(^|[|])(.|\\\\.|\\[[^\\]]+\\])[+*]\\$$/]',
+    message:
+      'it begins at each character, which takes quadratic time: use trimmedEnd or trimmedEnds of src/lib/trim.ts',
+  },
+  ...['TemplateLiteral[expressions.length>0]', 'BinaryExpression', 'Identifier'].map((selector) => ({
+    selector: `${LOG_CALL} > ${selector}.arguments:nth-child(2)`,
+    message: 'a log message is a constant string: put everything variable into the fields',
+  })),
+  {
+    selector: `${LOG_CALL} > ObjectExpression > Property[key.name='error']`,
+    message: 'the field of an error in a log line is called err',
+  },
+  {
+    selector: `${LOG_CALL} > Literal.arguments:nth-child(2)[value=/^[A-Z][a-z]+ |\\.$/]`,
+    message: 'a log message is lower case and has no full stop',
+  },
+];
+
+/** Users copy commands from messages; examples and descriptions on help pages name the program instead. */
+const COMMANDS_IN_MESSAGES = [
+  ['Literal', 'value'],
+  ['TemplateElement', 'value.raw'],
+].map(([node, attribute]) => ({
+  selector: `${node}[${attribute}=/(?:[:|]|\\brun) espalier [a-z]/]:not(CallExpression[callee.name='examples'] *):not(CallExpression[callee.property.name='description'] *)`,
+  message: 'the user may have started the program in another way: use selfCommand of src/cli/self-command.ts',
+}));
+
 const TEST_SYNTAX = [
   ...NO_SPREAD_LITERALS,
   ...['Identifier[name=/^(it|describe|test)$/]', 'ThisExpression'].map((object) => ({
@@ -146,48 +197,14 @@ export default tseslint.config(
   {
     files: ['src/**', 'controllers/**', 'deployers/**'],
     rules: {
-      'no-restricted-syntax': [
-        'error',
-        ...NO_SPREAD_LITERALS,
-        ...[
-          'CallExpression[callee.property.name=/^(push|unshift)$/] > SpreadElement',
-          "CallExpression[callee.object.name='Math'][callee.property.name=/^(max|min)$/] > SpreadElement",
-          "CallExpression[callee.object.name='String'][callee.property.name=/^fromC/] > SpreadElement",
-        ].map((selector) => ({
-          selector,
-          message: 'a long list overflows the stack: use append, largest or smallest of src/lib/lists.ts',
-        })),
-        {
-          selector:
-            "CallExpression[callee.property.name='list'][callee.object.property.name=/^(installations|executions|deployItems|dataObjects|targets)$/]",
-          message:
-            'a tenant determines how many objects this reads: use byIndex or keysByIndex, or say why it is bounded',
-        },
-        {
-          selector:
-            "Program > :matches(VariableDeclaration, ExportNamedDeclaration > VariableDeclaration) > VariableDeclarator[init.type='ObjectExpression'][id.typeAnnotation.typeAnnotation.typeArguments.params.0.typeArguments.params.0.type='TSStringKeyword']",
-          message:
-            'such a table also has the names of Object.prototype, which may come from outside: use table of src/lib/objects.ts',
-        },
-        {
-          selector: 'Literal[regex.pattern=/(^|[|])(.|\\\\.|\\[[^\\]]+\\])[+*]\\$$/]',
-          message:
-            'it begins at each character, which takes quadratic time: use trimmedEnd or trimmedEnds of src/lib/trim.ts',
-        },
-        ...['TemplateLiteral[expressions.length>0]', 'BinaryExpression', 'Identifier'].map((selector) => ({
-          selector: `${LOG_CALL} > ${selector}.arguments:nth-child(2)`,
-          message: 'a log message is a constant string: put everything variable into the fields',
-        })),
-        {
-          selector: `${LOG_CALL} > ObjectExpression > Property[key.name='error']`,
-          message: 'the field of an error in a log line is called err',
-        },
-        {
-          selector: `${LOG_CALL} > Literal.arguments:nth-child(2)[value=/^[A-Z][a-z]+ |\\.$/]`,
-          message: 'a log message is lower case and has no full stop',
-        },
-      ],
+      'no-restricted-syntax': ['error', ...PRODUCT_SYNTAX],
     },
+  },
+  {
+    files: ['src/cli/**'],
+    // Its messages are shown in browsers, whose users start the program on their own machines; headers of files are not commands.
+    ignores: ['src/cli/console/**', 'src/cli/landscape-tests/expect/snapshot.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...PRODUCT_SYNTAX, ...COMMANDS_IN_MESSAGES] },
   },
   {
     files: ['src/**', 'controllers/**', 'deployers/**'],

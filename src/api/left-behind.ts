@@ -177,18 +177,23 @@ interface Named {
   readonly target?: string | undefined;
 }
 
-/** What a user can do about objects on another cluster. @param next what deals with them if the target leads back */
+/**
+ * What a user can do about objects on another cluster.
+ * @param next what deals with them if the target leads back
+ * @param program how the reader starts the program
+ */
 export function leftBehindWayOut(
   { name, namespace = '', target = 'NAME' }: Named,
   next: 'next job' | 'deletion',
+  program = 'espalier',
 ): string {
   const at = `${name} -n ${namespace}`;
   const again = next === 'deletion' ? 'and repeat the deletion' : 'and the next job manages them again';
   const repeat = next === 'deletion' ? ', and repeat the deletion' : '';
   return (
     `let target ${target} lead to that cluster again, ${again}; ` +
-    `or delete them: espalier deployitems left-behind remove ${at} --target-kubeconfig FILE${repeat}; ` +
-    `or leave them there: espalier deployitems left-behind forget ${at}${repeat}`
+    `or delete them: ${program} deployitems left-behind remove ${at} --target-kubeconfig FILE${repeat}; ` +
+    `or leave them there: ${program} deployitems left-behind forget ${at}${repeat}`
   );
 }
 

@@ -6,6 +6,7 @@ import { textOfYaml } from '../lib/yaml-bytes.ts';
 import { readFileSync } from 'node:fs';
 import { findKubeconfig, type KubeconfigSource } from '../runtime/transport/kubeconfig.ts';
 import { UsageError } from './errors.ts';
+import { selfCommand } from './self-command.ts';
 
 export interface ClusterOptions {
   readonly kubeconfig?: string;
@@ -29,5 +30,7 @@ export function kubeconfigSource(
   if (options.kubeconfigStdin) return { text: textOfYaml(readFileSync(0)), ...context };
   const source = options.kubeconfig === undefined ? findKubeconfig(env) : { file: options.kubeconfig };
   if (source) return source === 'in-cluster' ? source : { ...source, ...context };
-  throw new UsageError('no cluster given; set --kubeconfig or KUBECONFIG, or start one with: espalier dev');
+  throw new UsageError(
+    `no cluster given; set --kubeconfig or KUBECONFIG, or start one with: ${selfCommand()} dev`,
+  );
 }

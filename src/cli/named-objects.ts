@@ -14,6 +14,7 @@ import type { Client, Kind, Obj } from '../runtime/types.ts';
 import { withCluster, type Cluster, type NamespacedOptions } from './cluster.ts';
 import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
+import { selfCommand } from './self-command.ts';
 
 type Place = Pick<Cluster, 'client' | 'namespace'>;
 type Kinds = 'installations' | 'installations and deploy items';
@@ -76,7 +77,7 @@ async function inNamespace(
     return { namespace: other, name };
   throw new CommandError(
     `there is no installation ${other} in namespace ${namespace}, and no installation ${printed}; ` +
-      'choose another namespace with -n, or list all with: espalier installations inspect -A',
+      `choose another namespace with -n, or list all with: ${selfCommand()} installations inspect -A`,
   );
 }
 

@@ -2,6 +2,7 @@
 import { table } from '../lib/objects.ts';
 import { exitCodes } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
+import { selfCommand } from './self-command.ts';
 
 /** Writes the line and returns the exit code. */
 export function reportError(terminal: Terminal, error: unknown): number {
@@ -24,15 +25,14 @@ const hints: Readonly<Record<string, string>> = table({
   Unauthorized: 'renew the credentials in the kubeconfig, or choose another --context',
   HealthPortError: 'choose another address with --metrics-address',
   WebhookPortError: 'choose another one with --host and --port',
-  CrdsNotApplied:
-    'check that the API server is healthy and that no other program keeps writing the definition, or skip it with --no-crds (crdManagement.deployCrd: false) and install the definitions with: espalier crds | kubectl apply --server-side --force-conflicts -f -',
+  CrdsNotApplied: `check that the API server is healthy and that no other program keeps writing the definition, or skip it with --no-crds (crdManagement.deployCrd: false) and install the definitions with: ${selfCommand()} crds | kubectl apply --server-side --force-conflicts -f -`,
   Forbidden: 'request that permission, or choose another --context',
 });
 const builtIn = ['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
 
 function hintFor(error: Error): string | undefined {
   if (isKindUnknown(error))
-    return 'install the definitions with: espalier crds | kubectl apply --server-side -f -';
+    return `install the definitions with: ${selfCommand()} crds | kubectl apply --server-side -f -`;
   // Errors of the system (ENOENT, EADDRINUSE…) and our own classes need no further explanation.
   if ('code' in error || !builtIn.includes(error.name)) return hints[error.name];
   return 'this is unexpected; run the command with --log-level debug for details';

@@ -13,6 +13,7 @@ import { startCluster, type Cluster } from '../support/cluster.ts';
 import type { DeployItemTemplate } from '../../src/api/kinds/execution.ts';
 import type { PlanDocument } from '../../src/cli/commands/plan/document.ts';
 import { root } from '../support/landscape.ts';
+import { selfCommand } from '../../src/cli/self-command.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/src/cli/main.js');
 const MAX_BYTES = 300_000;
@@ -147,7 +148,7 @@ describe('espalier console', function () {
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     expect(await once(child, 'exit')).to.deep.equal([1, null]);
-    expect(errors).to.contain('install the definitions with: espalier crds');
+    expect(errors).to.contain(`install the definitions with: ${selfCommand(['node', PROGRAM], [])} crds`);
     await server.close();
   });
 

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import { schemas } from '../schemas/catalogue.ts';
 import { printJson } from '../terminal/documents.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { selfCommand } from '../self-command.ts';
 
 export function printSchemas(name: string | undefined, terminal: Terminal): void {
   if (name === undefined) {
@@ -22,6 +23,7 @@ function unknownName(name: string): string {
     name,
     schemas.map((entry) => entry.name),
   );
-  const hint = meant === undefined ? '"espalier schemas" lists all names' : `did you mean "${meant}"?`;
+  const hint =
+    meant === undefined ? `"${selfCommand()} schemas" lists all names` : `did you mean "${meant}"?`;
   return `there is no schema "${name}"; ${hint}`;
 }

@@ -16,7 +16,7 @@ export const leftBehind = ({ deployItems, data }: Findable): readonly Finding[] 
       check: 'left-behind',
       object: nameOf(item),
       evidence: describeLeftBehind(entries),
-      risk: `none; the command only lists the objects. The ways out: ${leftBehindWayOut({ name, namespace, target: target ? shownTargetName(target.metadata) : item.spec.target?.name }, 'next job')}`,
+      risk: `none; the command only lists the objects. The ways out: ${leftBehindWayOut({ name, namespace, target: target ? shownTargetName(target.metadata) : item.spec.target?.name }, 'next job', selfCommand())}`,
       command: `${selfCommand()} deployitems left-behind list ${name} -n ${namespace}`,
     };
   });

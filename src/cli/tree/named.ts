@@ -3,6 +3,7 @@ import { CommandError } from '../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { collect } from './collect.ts';
 import { treesOf, type Node } from './tree.ts';
+import { selfCommand } from '../self-command.ts';
 
 /** @throws CommandError if there is no such installation */
 export async function treeNamed(
@@ -13,6 +14,6 @@ export async function treeNamed(
   if (root) return root;
   throw new CommandError(
     `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
-      'or list all with: espalier installations inspect -A',
+      `or list all with: ${selfCommand()} installations inspect -A`,
   );
 }

@@ -11,6 +11,7 @@ import { useCluster } from '../../support/cluster.ts';
 import { useCommandLine } from '../../support/command-line.ts';
 import type { Obj } from '../../../src/runtime/types.ts';
 import type { Scene } from '../../support/scene.ts';
+import { selfCommand } from '../../../src/cli/self-command.ts';
 
 const PASSWORD = 'a-secret-password';
 
@@ -263,7 +264,7 @@ describe('saved plans', function () {
       const { code, errors } = await reconcile(scene);
       expect([code, errors]).to.deep.equal([
         2,
-        `error: ${file} is not a saved plan; save one with: espalier plan NAME --out ${file}\n`,
+        `error: ${file} is not a saved plan; save one with: ${selfCommand()} plan NAME --out ${file}\n`,
       ]);
     }
     await save(scene);

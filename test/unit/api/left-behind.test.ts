@@ -128,5 +128,8 @@ describe('a sentence about objects on other clusters', () => {
       .and.contain('espalier deployitems left-behind remove web -n demo --target-kubeconfig FILE;')
       .and.contain('espalier deployitems left-behind forget web -n demo');
     expect(leftBehindWayOut(item, 'deletion')).to.match(/forget web -n demo, and repeat the deletion$/);
+    expect(leftBehindWayOut(item, 'deletion', 'kubectl espalier'))
+      .to.contain(': kubectl espalier deployitems left-behind remove web')
+      .and.contain(': kubectl espalier deployitems left-behind forget web');
   });
 });

@@ -10,6 +10,7 @@ import {
   Unauthorized,
 } from '../../../src/runtime/errors.ts';
 import { fakeTerminal } from './terminal.ts';
+import { selfCommand } from '../../../src/cli/self-command.ts';
 
 describe('an error message', () => {
   const ref = { verb: 'list', kind: 'Installation' };
@@ -32,11 +33,11 @@ describe('an error message', () => {
         reason: 'NotFound',
         ref,
       }),
-      'the server could not find the requested resource; install the definitions with: espalier crds | kubectl apply --server-side -f -',
+      `the server could not find the requested resource; install the definitions with: ${selfCommand()} crds | kubectl apply --server-side -f -`,
     ],
     [
       apiErrorFrom(404, '404 page not found', { verb: 'list', kind: 'Installation' }),
-      'cannot list Installation: the server does not serve this kind and version; check that its CustomResourceDefinition is installed; install the definitions with: espalier crds | kubectl apply --server-side -f -',
+      `cannot list Installation: the server does not serve this kind and version; check that its CustomResourceDefinition is installed; install the definitions with: ${selfCommand()} crds | kubectl apply --server-side -f -`,
     ],
     [Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' }), 'listen EADDRINUSE'],
     [

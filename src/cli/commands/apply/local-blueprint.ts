@@ -13,6 +13,7 @@ import { without } from '../../../lib/objects.ts';
 import { CommandError, UsageError } from '../../errors.ts';
 import { nameOf } from '../../files.ts';
 import { STDIN } from '../blueprints/sources.ts';
+import { selfCommand } from '../../self-command.ts';
 
 /** The folder beside a file that has the blueprint of its installations by default. */
 export const BLUEPRINT_FOLDER = 'blueprint';
@@ -89,7 +90,7 @@ export async function asComponent(
 ): Promise<{ readonly installation: Installation; readonly component: PackedComponent }> {
   if (installation.spec.componentDescriptor !== undefined)
     throw new CommandError(
-      'its blueprint is too large to be inlined, and it already refers to a component; pack the blueprint into that component with: espalier components pack',
+      `its blueprint is too large to be inlined, and it already refers to a component; pack the blueprint into that component with: ${selfCommand()} components pack`,
     );
   const name = `${COMPONENT_DOMAIN}/${installation.metadata.name}`;
   const content = [...files].map(([path, bytes]) => [path, sha256(bytes)]);

@@ -15,6 +15,7 @@ import { listAll } from '../install/listing.ts';
 import { rankOf } from './prepare.ts';
 import { titleOf } from './read.ts';
 import { identityOf, type PlannedObject } from './resolve.ts';
+import { selfCommand } from '../../self-command.ts';
 
 /** An object of a set that its files do not contain. */
 interface ObsoleteObject {
@@ -126,7 +127,7 @@ async function untilGone(installations: readonly ObsoleteObject[], ports: Delete
       if (clock.now() >= giveUpAt)
         throw new CommandError(
           `${title} was not deleted within ${formatDuration(timeoutMs)}, so the objects that it may need are kept; ` +
-            'see why with: espalier installations inspect, then run the command again',
+            `see why with: ${selfCommand()} installations inspect, then run the command again`,
         );
       await sleep(clock, POLL_MS);
     }

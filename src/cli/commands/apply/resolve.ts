@@ -11,6 +11,7 @@ import type { Cluster } from '../../cluster.ts';
 import { namespaceKind } from '../../objects.ts';
 import { isInstallation, type PreparedDocument } from './prepare.ts';
 import { placeOf } from './read.ts';
+import { selfCommand } from '../../self-command.ts';
 
 interface ResolveOptions {
   /** The namespace option, which the objects may not contradict. */
@@ -70,7 +71,7 @@ export async function resolve(
 
 const unknownKind = ({ message, apiVersion }: NoSuchKind): string =>
   groupOf(apiVersion) === GROUP
-    ? `${message} Install it with: espalier crds | kubectl apply --server-side -f -`
+    ? `${message} Install it with: ${selfCommand()} crds | kubectl apply --server-side -f -`
     : message;
 
 /** The kinds that CustomResourceDefinitions among the objects define. */

@@ -44,6 +44,7 @@ import {
 } from './names.ts';
 import { productObjects } from './objects.ts';
 import type { InstallSettings } from './settings.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export type Outcome = 'created' | 'changed' | 'unchanged' | 'removed';
 
@@ -104,7 +105,7 @@ export async function checkHome(client: Client, namespace: string): Promise<void
   }
   throw new CommandError(
     `Espalier is installed in namespace ${home}; update it with -n ${home}, ` +
-      `or remove it first with: espalier uninstall -n ${home}`,
+      `or remove it first with: ${selfCommand()} uninstall -n ${home}`,
   );
 }
 

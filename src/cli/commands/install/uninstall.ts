@@ -13,6 +13,7 @@ import { partsOf, removeCrds, removeParts, wordsOf, type Part, type RemovalPorts
 import type { ClusterOptions } from '../../kubeconfig.ts';
 import type { LogOptions } from '../../logging.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface UninstallOptions extends ClusterOptions, LogOptions {
   readonly namespace: string;
@@ -98,7 +99,7 @@ function refuseWhileHeld({ held }: Remains): void {
   throw new CommandError(
     `${named(held)} could not be deleted any more without Espalier. ` +
       'Delete the root installations (and TargetSyncs) with kubectl and wait until they are gone, which uninstalls what they have deployed; ' +
-      'or delete them without uninstalling: espalier installations force-delete NAME; or keep everything with --keep-objects',
+      `or delete them without uninstalling: ${selfCommand()} installations force-delete NAME; or keep everything with --keep-objects`,
   );
 }
 

@@ -20,6 +20,7 @@ import { changeLines } from '../jobs/diff.ts';
 import { jobOf, specIn } from '../jobs/read.ts';
 import { diffOf } from '../plan/diff.ts';
 import { find, timeoutOf, waitForJob } from './operation.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface RollbackOptions extends NamespacedOptions {
   readonly to: string;
@@ -42,7 +43,7 @@ export async function rollback(
     if (isBeingDeleted(before.metadata)) throw new CommandError(`installation ${name} is being deleted`);
     if (!isFinished(before))
       throw new CommandError(
-        `a job of installation ${name} is running; wait for its end, or end it with: espalier installations interrupt ${name} -n ${cluster.namespace}`,
+        `a job of installation ${name} is running; wait for its end, or end it with: ${selfCommand()} installations interrupt ${name} -n ${cluster.namespace}`,
       );
     const { spec: record } = await jobOf(cluster, name, options.to);
     const spec = specIn(record);

@@ -17,6 +17,7 @@ import { someStep, type TraceStep } from '../../trace/step.ts';
 import { usesOf } from '../../trace/uses.ts';
 import { collect } from '../../tree/collect.ts';
 import { MASK } from '../blueprints/rendering/mask.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface TraceOptions extends NamespacedOptions {
   readonly output: ReportFormat;
@@ -40,7 +41,7 @@ export async function trace(
     if (!self)
       throw new CommandError(
         `there is no installation ${name} in namespace ${namespace}; choose another with -n, ` +
-          'or list all with: espalier installations inspect -A',
+          `or list all with: ${selfCommand()} installations inspect -A`,
       );
     const found = traceOf(self, importName, landscape);
     if (options.output !== 'text') terminal.print(printValue(found, options.output));

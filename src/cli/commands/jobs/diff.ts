@@ -9,6 +9,7 @@ import { diffOf, type FieldChange } from '../plan/diff.ts';
 import { lineDiff } from '../plan/line-diff.ts';
 import { isNamed, recordsOf, specIn, type JobsOptions } from './read.ts';
 import { requestWords, tookWords } from './words.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface DiffOptions extends JobsOptions {
   readonly exitCode?: true;
@@ -57,7 +58,7 @@ function pairOf(
   throw new CommandError(
     missing === undefined
       ? `a comparison needs two recorded jobs, and fewer of ${root} are recorded`
-      : `there is no record of job ${missing} of ${root}; list them with: espalier jobs list ${root}`,
+      : `there is no record of job ${missing} of ${root}; list them with: ${selfCommand()} jobs list ${root}`,
   );
 }
 

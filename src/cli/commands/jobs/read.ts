@@ -16,6 +16,7 @@ import type { ReportFormat } from '../../terminal/output-option.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { collect } from '../../tree/collect.ts';
 import { treesOf, type Node } from '../../tree/tree.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface JobsOptions extends NamespacedOptions {
   readonly allNamespaces?: true;
@@ -159,14 +160,14 @@ async function whyNone(
 ): Promise<string> {
   const numbers = records.map(({ spec }) => spec.number);
   if (job !== undefined && numbers.length > 0)
-    return `there is no record of job ${job} of ${root}; recorded are ${String(numbers.at(-1))} to ${String(numbers[0])}, list them with: espalier jobs list ${root} -n ${namespace}`;
+    return `there is no record of job ${job} of ${root}; recorded are ${String(numbers.at(-1))} to ${String(numbers[0])}, list them with: ${selfCommand()} jobs list ${root} -n ${namespace}`;
   const isThere = await client.get(installationKind, `${namespace}/${root}`).then(
     () => true,
     () => false,
   );
   return isThere
     ? `no job of ${root} in namespace ${namespace} is recorded: only roots have records, and only since the journal was enabled`
-    : `there is no installation ${root} in namespace ${namespace}, and no record of its jobs; choose another with -n, or list all with: espalier jobs list -A`;
+    : `there is no installation ${root} in namespace ${namespace}, and no record of its jobs; choose another with -n, or list all with: ${selfCommand()} jobs list -A`;
 }
 
 /** The spec of the root that the job worked on. @throws CommandError if the record does not contain it */

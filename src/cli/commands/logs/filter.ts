@@ -3,6 +3,7 @@ import { parseExactJson } from '../../../lib/exact-json.ts';
 import { isObject } from '../../../lib/objects.ts';
 import { objectOf, type LogLine } from '../../../observability/log-text.ts';
 import { levels, type Level } from '../../../observability/log.ts';
+import { selfCommand } from '../../self-command.ts';
 
 /** The selected lines. */
 export interface Wanted {
@@ -68,7 +69,7 @@ export class LogFilter {
     if (this.#partOf) {
       const tree = String(this.#partOf['tree']);
       const [namespace = '', name = ''] = tree.split('/');
-      return `${objectOf(this.#partOf) ?? ''} is not a root, but part of the tree ${tree}; show its lines with: espalier logs ${name} -n ${namespace}`;
+      return `${objectOf(this.#partOf) ?? ''} is not a root, but part of the tree ${tree}; show its lines with: ${selfCommand()} logs ${name} -n ${namespace}`;
     }
     const { level, job, sinceMs } = this.#wanted;
     const isLimited = level !== 'trace' || job !== undefined || sinceMs !== undefined;

@@ -13,6 +13,7 @@ import { LogFilter, type Entry, type Wanted } from './filter.ts';
 import { linesOf } from './lines.ts';
 import { PodLogs } from './pod-logs.ts';
 import { sourcesIn } from './pods.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface LogsOptions extends NamespacedOptions {
   readonly systemNamespace: string;
@@ -38,7 +39,7 @@ export async function logs(
   if (file !== undefined) {
     if (!follow) return fromFile(file, wanted, options, terminal);
     throw new UsageError(
-      '--follow is for pods; to follow a file, use: tail -n +1 -f FILE | espalier logs --file -',
+      `--follow is for pods; to follow a file, use: tail -n +1 -f FILE | ${selfCommand()} logs --file -`,
     );
   }
   return withCluster(options, terminal, async (cluster) => {

@@ -29,6 +29,7 @@ import { maskOver, type Mask } from '../blueprints/rendering/mask.ts';
 import { aborted, onInterrupt } from '../../../runtime/manager/signals.ts';
 import { TreeBudget } from '../../tree/budget.ts';
 import type { Inst } from '../../../../controllers/installation/related-objects.ts';
+import { selfCommand } from '../../self-command.ts';
 
 /** What plans depend on besides the clusters. */
 export interface PlanSettings {
@@ -115,7 +116,7 @@ async function planned(name: string, stage: Stage): Promise<MadePlan> {
   }
   throw new CommandError(
     `there is no installation or deploy item ${name} in namespace ${namespace}; choose another with -n, ` +
-      'or list all with: espalier installations inspect -A',
+      `or list all with: ${selfCommand()} installations inspect -A`,
   );
 }
 

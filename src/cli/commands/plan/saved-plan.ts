@@ -10,6 +10,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { countsOf } from './counts.ts';
 import { planDocument, type PlanDocument } from './document.ts';
 import type { MadePlan } from './make-plan.ts';
+import { selfCommand } from '../../self-command.ts';
 
 export interface SavedPlan extends PlanDocument {
   readonly savedAt: string;
@@ -71,7 +72,9 @@ export function readPlan(file: string): SavedPlan {
   const text = readTextFile(file);
   const plan = savedPlanSchema.safeParse(parsed(text));
   if (!plan.success)
-    throw new UsageError(`${file} is not a saved plan; save one with: espalier plan NAME --out ${file}`);
+    throw new UsageError(
+      `${file} is not a saved plan; save one with: ${selfCommand()} plan NAME --out ${file}`,
+    );
   const { version } = packageInfo();
   if (plan.data.version !== version)
     throw new UsageError(

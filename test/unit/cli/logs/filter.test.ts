@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { LogFilter, type Wanted } from '../../../../src/cli/commands/logs/filter.ts';
+import { selfCommand } from '../../../../src/cli/self-command.ts';
 
 const TIME = '2026-11-26T13:00:00.000Z';
 
@@ -72,7 +73,7 @@ describe('the explanation why no line was selected', () => {
       'resource.name': 'db',
     };
     expect(explained({ ...root, level: 'error' }, line(part))).to.equal(
-      'Installation shop/db is not a root, but part of the tree shop/web; show its lines with: espalier logs web -n shop',
+      `Installation shop/db is not a root, but part of the tree shop/web; show its lines with: ${selfCommand()} logs web -n shop`,
     );
   });
 

@@ -15,6 +15,7 @@ import { Conflict, NotFound } from '../../../../runtime/errors.ts';
 import type { View } from '../../../../runtime/types.ts';
 import type { Cluster } from '../../../cluster.ts';
 import { CommandError } from '../../../errors.ts';
+import { selfCommand } from '../../../self-command.ts';
 
 /** @throws CommandError if there is no such item */
 export async function itemNamed(
@@ -27,7 +28,7 @@ export async function itemNamed(
     if (!(error instanceof NotFound)) throw error;
     throw new CommandError(
       `there is no deploy item ${name} in namespace ${namespace}; choose another with -n, ` +
-        'or list those with objects on other clusters: espalier deployitems left-behind list -A',
+        `or list those with objects on other clusters: ${selfCommand()} deployitems left-behind list -A`,
     );
   }
 }

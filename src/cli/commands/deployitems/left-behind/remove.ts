@@ -25,6 +25,7 @@ import type { Terminal } from '../../../terminal/terminal.ts';
 import { readManagers } from '../../plan/current-objects.ts';
 import { targetKubeconfig } from '../../targets/kubeconfig.ts';
 import { changeEntries, entriesOf, itemNamed } from './entries.ts';
+import { selfCommand } from '../../../self-command.ts';
 
 export interface RemoveOptions extends NamespacedOptions {
   readonly target?: string;
@@ -121,7 +122,7 @@ function report(
   terminal.print(
     remaining
       ? `${String(remaining.omitted ?? 0)} more objects on cluster ${clusterText(entry.cluster)} were only counted; find them there by ` +
-          `the label manifest.deployer.${GROUP}/deployitem=${metadata.name}, then run: espalier deployitems left-behind forget ` +
+          `the label manifest.deployer.${GROUP}/deployitem=${metadata.name}, then run: ${selfCommand()} deployitems left-behind forget ` +
           `${metadata.name} -n ${metadata.namespace ?? ''} --cluster ${entry.cluster.uid}`
       : `deploy item ${metadata.name} has no more objects on cluster ${clusterText(entry.cluster)}`,
   );

@@ -3,8 +3,10 @@ import { exactJson } from '../../../src/lib/exact-json.ts';
 import { append } from '../../../src/lib/lists.ts';
 import type { ChartDefinitions } from '../../../src/templating/helm/work.ts';
 import { metadataProblem } from '../../objects/manifests/metadata.ts';
-import type { KubeObject } from '../../objects/manifests/model.ts';
-import { because, recordTime, ReleaseError, said, type ReleaseTarget } from './cluster.ts';
+import { CRD_KIND, type KubeObject } from '../../objects/manifests/model.ts';
+import { KindsNotServed, waitUntilServed, type Unserved } from '../../objects/manifests/new-kinds.ts';
+import { kindsOfCrd } from '../../objects/manifests/order.ts';
+import { because, recordTime, ReleaseError, said, WaitExpired, type ReleaseTarget } from './cluster.ts';
 import { runHooks } from './hooks.ts';
 import { existing } from './ownership.ts';
 import { createAll, createIfMissing, resourcesOf, type Resource } from './resources.ts';
@@ -125,7 +127,7 @@ async function fail(
 
 // ---------------------------------------------------------------- before the release
 
-/** Time until the API server serves new kinds. */
+/** Time for the other objects beside the definitions. */
 const DEFINITIONS_MS = 60_000;
 
 /** The objects of a CRD file. */
@@ -161,7 +163,26 @@ async function installDefinitions(files: readonly DefinitionFile[], target: Rele
       throw because(`failed to install CRD ${name}`, error, target);
     }
   }
-  await waitUntilReady(created, DEFINITIONS_MS, target);
+  const definitions = created.filter(({ object }) => object.kind === CRD_KIND);
+  const unserved = await waitUntilServed(
+    definitions.map(({ object, kind, key }) => ({ name: key, kind, needed: kindsOfCrd(object) })),
+    target,
+  );
+  const others = created.filter((one) => !definitions.includes(one));
+  const problem = unserved.find(({ error }) => !isConflictOfNames(error));
+  if (problem) throw notServed(problem, target);
+  await waitUntilReady(others, DEFINITIONS_MS, target);
+}
+
+/** Helm goes on, because the chart may not need the kind. */
+const isConflictOfNames = (error: unknown): boolean =>
+  error instanceof KindsNotServed && error.reason === 'NamesNotAccepted';
+
+function notServed({ definition: { name }, error }: Unserved, target: ReleaseTarget): Error {
+  const message = `CustomResourceDefinition ${name}`;
+  return error instanceof KindsNotServed
+    ? new WaitExpired(`${message}: ${error.message}`)
+    : because(message, error, target);
 }
 
 /** @throws ReleaseError if a document cannot be read */

@@ -71,6 +71,7 @@ export const applyPorts = (
   strategy,
   fieldManager,
   targetName: shownTargetName(ctx.target),
+  clock: ctx.clock,
   signal: ctx.signal,
   mask: maskFor(manifests),
   warn: (reason, note) => {

@@ -1,4 +1,5 @@
 /** Applies one object to a cluster: creates it, or updates the existing one according to policy and strategy. */
+import type { Clock } from '../../../src/lib/clock.ts';
 import { copy } from '../../../src/lib/json.ts';
 import type { Mask } from '../../../src/lib/masking.ts';
 import { AlreadyExists, ApiError, Conflict, Forbidden, Invalid } from '../../../src/runtime/errors.ts';
@@ -27,6 +28,7 @@ export interface ApplyPorts {
   readonly targetName: string;
   /** Field manager for server-side apply. */
   readonly fieldManager: string;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Masks values of the manifests' secrets in responses of clusters. */
   readonly mask: Mask;

@@ -1,10 +1,10 @@
 /** Expands lists to objects, and sorts objects into three stages that are applied one after the other. Pure. */
 import { byCodePoint } from '../../../src/lib/gojson.ts';
 import { isObject, ownField } from '../../../src/lib/objects.ts';
+import { apiVersionOf } from '../../../src/runtime/keys.ts';
 import type { Kind, Obj } from '../../../src/runtime/types.ts';
 import {
   CRD_KIND,
-  groupOf,
   idOf,
   isKubeObject,
   refOf,
@@ -72,6 +72,8 @@ export function withoutDuplicates<M extends Manifest>(
 /** A manifest with its resolved kind. */
 export interface ResolvedManifest extends Manifest {
   readonly kind: Kind<Obj>;
+  /** Only a CustomResourceDefinition among the manifests has the kind; the cluster does not serve it yet. */
+  readonly isNewKind?: true;
 }
 
 export const stages = ['crds', 'cluster', 'namespaced'] as const;
@@ -108,29 +110,27 @@ export function inSteps<T>(
 }
 
 /** The kind that a CustomResourceDefinition among the manifests defines. */
-export function kindFromCrds(
+export const kindFromCrds = (
   crds: readonly KubeObject[],
   apiVersion: string,
   kind: string,
-): Kind<Obj> | undefined {
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
-  for (const crd of crds) {
-    const spec = ownField(crd, 'spec');
-    const names = ownField(spec, 'names');
-    if (ownField(spec, 'group') !== groupOf(apiVersion) || ownField(names, 'kind') !== kind) continue;
-    const versions = ownField(spec, 'versions');
-    const isServed = Array.isArray(versions) && versions.some((v) => isObject(v) && v['name'] === version);
-    const plural = ownField(names, 'plural');
-    if (!isServed || typeof plural !== 'string') continue;
-    return {
-      group: groupOf(apiVersion),
-      version,
-      kind,
-      plural,
-      namespaced: ownField(spec, 'scope') !== 'Cluster',
-    };
-  }
-  return undefined;
+): Kind<Obj> | undefined =>
+  crds.flatMap(kindsOfCrd).find((one) => apiVersionOf(one) === apiVersion && one.kind === kind);
+
+/** The kind that a CustomResourceDefinition defines, in each version that is served. */
+export function kindsOfCrd(crd: KubeObject): readonly Kind<Obj>[] {
+  const spec = ownField(crd, 'spec');
+  const names = ownField(spec, 'names');
+  const [group, kind, plural] = [ownField(spec, 'group'), ownField(names, 'kind'), ownField(names, 'plural')];
+  const versions = ownField(spec, 'versions');
+  if (typeof group !== 'string' || typeof kind !== 'string' || typeof plural !== 'string') return [];
+  const namespaced = ownField(spec, 'scope') !== 'Cluster';
+  return (Array.isArray(versions) ? versions : []).flatMap((one: unknown) => {
+    const [version, served] = [ownField(one, 'name'), ownField(one, 'served')];
+    return typeof version === 'string' && served !== false
+      ? [{ group, version, kind, plural, namespaced }]
+      : [];
+  });
 }
 
 /** In the order of the inventory: by kind, namespace, name. */

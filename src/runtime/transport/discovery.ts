@@ -2,6 +2,7 @@
 import { isObject, ownField } from '../../lib/objects.ts';
 import { SizedMap } from '../../lib/sized-map.ts';
 import { NoSuchKind, NotFound } from '../errors.ts';
+import { apiVersionOf } from '../keys.ts';
 import { groupPath } from './path.ts';
 import type { Client, Kind } from '../types.ts';
 
@@ -75,13 +76,20 @@ export function createDiscovery(
   };
 }
 
-async function readKinds(client: Client, apiVersion: string): Promise<Kinds> {
+/** Whether the API server serves a kind now, whatever a cache contains. @throws ApiError, TransportError */
+export const isServed = async (client: Client, kind: Kind, signal?: AbortSignal): Promise<boolean> =>
+  (await readKinds(client, apiVersionOf(kind), signal)).has(kind.kind);
+
+async function readKinds(client: Client, apiVersion: string, signal?: AbortSignal): Promise<Kinds> {
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
   const version = apiVersion.slice(slash + 1);
   let resources: unknown;
   try {
-    resources = ownField(await client.raw('GET', groupPath({ group, version })), 'resources');
+    resources = ownField(
+      await client.raw('GET', groupPath({ group, version }), undefined, signal),
+      'resources',
+    );
   } catch (error) {
     if (error instanceof NotFound) return new Map();
     throw error;

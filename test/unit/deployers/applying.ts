@@ -10,6 +10,7 @@ import type {
 import { applyOne, type Applied, type ApplyPorts } from '../../../deployers/objects/manifests/object.ts';
 import { apiErrorFrom } from '../../../src/runtime/errors.ts';
 import type { Obj, Write } from '../../../src/runtime/types.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { configMap } from './bench.ts';
 import { FakeCluster } from './fake-cluster.ts';
 
@@ -26,6 +27,7 @@ export const entry = (uid: string): ManagedResource => ({
 });
 
 export class Applying {
+  readonly clock = new FakeClock();
   readonly cluster = new FakeCluster('app');
   readonly warnings: string[] = [];
   readonly sent: Write<Obj>[] = [];
@@ -47,6 +49,7 @@ export class Applying {
       strategy: this.strategy,
       targetName: 'cluster-a',
       fieldManager: 'm',
+      clock: this.clock,
       signal: this.life.signal,
       mask: (text: string) => text,
       warn: (reason, note) => this.warnings.push(`${reason}: ${note}`),

@@ -69,6 +69,8 @@ export class FakeCluster implements Client, KubeAccess {
   isClosed = false;
   /** Whether new definitions are established at once. */
   establishes = true;
+  /** Whether discovery contains the kinds of established definitions. */
+  discovers = true;
   /** The logs of pods, by namespace and name. */
   readonly logs = new Map<string, string>();
   /** Clusters with different seeds give their objects different uids. */
@@ -180,6 +182,8 @@ export class FakeCluster implements Client, KubeAccess {
     this.requests.push({ verb: method, what: path });
     if (path === '/version') return Promise.resolve({ gitVersion: 'v1.34.0' });
     if (path === '/apis') return Promise.resolve({ groups: [] });
+    const version = /^\/apis\/([^/]+\/[^/]+)$/.exec(path)?.[1];
+    if (version !== undefined) return this.#discovered(version);
     const [, namespace = '', pod = ''] = /namespaces\/([^/]+)\/pods\/([^/]+)\/log/.exec(path) ?? [];
     const log = this.logs.get(`${namespace}/${pod}`);
     if (log !== undefined) return Promise.resolve(log);
@@ -217,9 +221,21 @@ export class FakeCluster implements Client, KubeAccess {
     }
   }
 
-  #customKinds(): Kind<Obj>[] {
+  async #discovered(apiVersion: string): Promise<unknown> {
+    await Promise.resolve();
+    this.fail('discover', apiVersion);
+    const kinds = this.#customKinds(isEstablished).filter((k) => apiVersionOf(k) === apiVersion);
+    const resources = kinds.map(({ kind: name, plural, namespaced }) => ({
+      name: plural,
+      kind: name,
+      namespaced,
+    }));
+    return { resources: this.discovers ? resources : [] };
+  }
+
+  #customKinds(isChosen: (crd: Any) => boolean = () => true): Kind<Obj>[] {
     return [...this.#objects.values()]
-      .filter((o) => o.kind === 'CustomResourceDefinition')
+      .filter((o) => o.kind === 'CustomResourceDefinition' && isChosen(o))
       .map((crd) => {
         const spec = crd['spec'] as {
           group: string;
@@ -290,7 +306,9 @@ export class FakeCluster implements Client, KubeAccess {
       throw refusal(404, 'NotFound', k, key, `namespaces "${namespace}" not found`);
     }
     if (name.includes('_')) throw refusal(422, 'Invalid', k, key, `${k.kind} "${name}" is invalid`);
-    const custom = this.#customKinds().some((c) => c.kind === k.kind);
+    const custom = this.#customKinds(this.establishes ? undefined : isEstablished).some(
+      (c) => c.kind === k.kind,
+    );
     if (!custom && !KINDS.some((c) => c.kind === k.kind)) {
       throw refusal(404, 'NotFound', k, key, 'the server could not find the requested resource');
     }
@@ -351,6 +369,11 @@ export class FakeCluster implements Client, KubeAccess {
     return copy(stored);
   }
 }
+
+const isEstablished = (crd: Any): boolean =>
+  (crd['status'] as { conditions?: { type: string; status: string }[] } | undefined)?.conditions?.some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  ) ?? false;
 
 function patched(write: Write, current: Any, body: Any): Any {
   if (write.verb === 'merge') return mergePatch(current, body);

@@ -147,6 +147,7 @@ describe('applying manifests', () => {
     expect(b.target.takeRequests()).to.deep.equal([
       'get Namespace kube-system',
       'create CustomResourceDefinition gadgets.example.org',
+      'GET /apis/example.org/v1',
       'create Namespace fresh',
       'create Gadget fresh/g',
     ]);

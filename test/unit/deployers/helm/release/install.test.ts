@@ -1,5 +1,6 @@
 /** Installing releases: the order of the writes, and what a failure or an interruption leaves behind. */
 import { expect } from 'chai';
+import { hasExpired } from '../../../../../deployers/helm/release/cluster.ts';
 import { findSame, type Resource } from '../../../../../deployers/helm/release/resources.ts';
 import type { Any } from '../../fake-cluster.ts';
 import { chartOf, claim, config, crd, hook, job, NAMESPACE, ReleaseBench } from './release-bench.ts';
@@ -131,6 +132,62 @@ describe('an action on a release', () => {
       expect(
         bench.cluster.find('CustomResourceDefinition', 'olds.example.com')?.metadata.annotations,
       ).to.deep.equal({ mine: 'yes' });
+    });
+
+    const waiting = () => {
+      bench.cluster.establishes = false;
+      const files = { 'crds/b.yaml': JSON.stringify(crd('Thing')) };
+      return bench.install(chartOf([config('c')], files));
+    };
+    const condition = (type: string, status: string) => ({
+      status: { conditions: [{ type, status, reason: 'R', message: 'm' }] },
+    });
+
+    it('fails before the record if a definition is not established within a minute', async () => {
+      void bench.clock.at(1_000, () => {
+        bench.cluster.edit(
+          'CustomResourceDefinition',
+          'things.example.com',
+          condition('Established', 'False'),
+        );
+      });
+      expect(await waiting()).to.equal(
+        'CustomResourceDefinition things.example.com: the kind is not served after 1m0s: its condition Established is False: R: m',
+      );
+      expect(hasExpired(bench.failure)).to.equal(true);
+      expect(bench.clock.now()).to.be.within(60_000, 64_000);
+      expect(bench.takeChanges()).to.not.include('v1 pending-install');
+    });
+
+    it('goes on if the names of a definition are not accepted, as helm does', async () => {
+      void bench.clock.at(1_000, () => {
+        bench.cluster.edit(
+          'CustomResourceDefinition',
+          'things.example.com',
+          condition('NamesAccepted', 'False'),
+        );
+      });
+      expect(await waiting()).to.equal('');
+      expect(bench.takeChanges()).to.include('+ConfigMap c');
+      expect(bench.clock.now()).to.be.lessThan(4_000);
+    });
+
+    it('fails if a definition is deleted while it waits', async () => {
+      const key = 'things.example.com';
+      const kind = await bench.cluster.kindOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+      void bench.clock.at(1_000, () => void bench.cluster.send({ verb: 'delete', kind, key }));
+      expect(await waiting()).to.match(/^CustomResourceDefinition things.example.com: .* not found$/);
+    });
+
+    it('stops waiting for a definition when it is interrupted', async () => {
+      const reason = new Error('interrupted');
+      void bench.clock.at(1_000, () => {
+        bench.abort.abort(reason);
+      });
+      await waiting();
+      expect(bench.failure).to.equal(reason);
+      expect(bench.clock.now()).to.be.lessThan(4_000);
+      expect(bench.takeChanges()).to.deep.equal(['+CustomResourceDefinition things.example.com']);
     });
 
     it('shows templates the kinds of its own definitions, and checks all objects before it creates one', async () => {

@@ -89,7 +89,7 @@ export async function startDeployer<C, S>(
     const caches = createCaches({ client, clock, rng, log, metrics });
     const ports = { client, caches, clock, rng, log, metrics };
     const items = caches.of(DEPLOY_ITEM);
-    const fleet = { ...ports, items, itemClient: client, identity: name };
+    const fleet = { ...ports, items, itemClient: client, identity: name, parts: `deployer ${plugin.name}` };
     // Renewals have their own connections, so that other requests do not delay them.
     const renewals = lease && createClient(await connect(toHost));
     if (renewals) closing.add(() => renewals.close());

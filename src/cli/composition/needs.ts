@@ -22,6 +22,12 @@ export interface ProcessParts {
   readonly deployers: readonly DeployerName[];
 }
 
+/** The parts in a fixed order, for users and for comparison with other replicas. */
+export const partsText = ({ controllers, deployers }: ProcessParts): string =>
+  `controllers ${listed(controllers)}; deployers ${listed(deployers)}`;
+
+const listed = (names: readonly string[]): string => [...names].sort().join(', ') || 'none';
+
 /** A process with only deployers divides deploy items one by one: it does not read the trees that they belong to. */
 export const sharesTrees = ({ controllers }: Pick<ProcessParts, 'controllers'>): boolean =>
   controllers.length > 0;

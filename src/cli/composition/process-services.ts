@@ -34,7 +34,7 @@ import type { CacheOptions, Client } from '../../runtime/types.ts';
 import { defaults, type Configuration } from '../configuration/configuration.ts';
 import { UsageError } from '../errors.ts';
 import { packageInfo } from '../package.ts';
-import { sharesTrees, type ProcessParts } from './needs.ts';
+import { partsText, sharesTrees, type ProcessParts } from './needs.ts';
 import { tracedRunners } from './traced-runner.ts';
 
 export interface ProcessServicesOptions {
@@ -215,7 +215,18 @@ export async function fleetOf(
   );
   closing.add(() => own.close());
   const { namespace, name, timing } = fleet;
-  const shared = { namespace, name, ...timing, client: own, clock, rng, log, metrics, identity: identity() };
+  const shared = {
+    namespace,
+    name,
+    ...timing,
+    client: own,
+    clock,
+    rng,
+    log,
+    metrics,
+    identity: identity(),
+    parts: partsText(parts),
+  };
   return sharesTrees(parts)
     ? createTreeFleet({ ...shared, treeClient: client, world })
     : createItemFleet({ ...shared, itemClient: client, items: caches.of(deployItemKind) });

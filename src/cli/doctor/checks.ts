@@ -7,7 +7,7 @@ import { definitionsInDeletion, outdatedDefinitions } from './definitions.ts';
 import { stuckDeletion } from './deletions.ts';
 import { unservedFinalizer } from './finalizers.ts';
 import { nameOf, objectsIn, type Findable, type Finding } from './findable.ts';
-import { controllersNotRunning, staleLease } from './fleets.ts';
+import { controllersNotRunning, differentParts, staleLease } from './fleets.ts';
 import { deletedBelowRoot, heldRequest } from './held-objects.ts';
 import { leftBehind } from './left-behind.ts';
 import { jobNotBegun, notTakenUp, phaseWithoutJob } from './jobs.ts';
@@ -25,6 +25,7 @@ interface Check {
  */
 export const checks: readonly Check[] = [
   { name: 'controllers-not-running', find: controllersNotRunning },
+  { name: 'different-parts', find: differentParts },
   { name: 'definition-in-deletion', find: definitionsInDeletion },
   { name: 'outdated-definition', find: outdatedDefinitions },
   { name: 'another-deployer', find: anotherDeployer },

@@ -1,5 +1,5 @@
 /** What Leases and Deployments show about the replicas that run: which do, and which have left Leases behind. Pure. */
-import { holderOf, readFleetState } from '../../runtime/fleet/fleet-state.ts';
+import { holderOf, partsOf, readFleetState } from '../../runtime/fleet/fleet-state.ts';
 import { fleetLabel } from '../../runtime/fleet/names.ts';
 import type { LeaseObject } from '../../runtime/manager/lease.ts';
 import { durationOf, MAX_CLOCK_DIFFERENCE_MS } from '../../runtime/manager/lease-expiry.ts';
@@ -92,6 +92,29 @@ export const staleLease = (all: Findable): readonly Finding[] =>
       command: `kubectl delete lease ${lease.metadata.name} -n ${lease.metadata.namespace ?? ''}`,
     })),
   );
+
+/** Replicas of one fleet that run different parts: the work of a shard is done only in parts. One finding for each fleet. */
+export const differentParts = (all: Findable): readonly Finding[] =>
+  fleetsIn(all).flatMap(({ name, running }) => {
+    const byParts = new Map(
+      running.flatMap((lease) => {
+        const parts = partsOf(lease);
+        return parts === undefined ? [] : [[parts, lease] as const];
+      }),
+    );
+    const [first] = byParts.values();
+    if (!first || byParts.size < 2) return [];
+    const each = [...byParts].map(([parts, lease]) => `replica "${holderOf(lease) ?? ''}" runs ${parts}`);
+    return [
+      {
+        check: 'different-parts',
+        object: leaseName(first),
+        evidence: `replicas with the same lease "${name}" run different parts: ${each.sort().join('; ')}`,
+        risk: 'none; the command only lists the replicas. The holder of a shard does only the work of its own parts, and the rest is not done',
+        command: `kubectl get leases -n ${first.metadata.namespace ?? ''} -l ${fleetLabel}=${name} -o yaml`,
+      },
+    ];
+  });
 
 const leaseName = (lease: View<LeaseObject>): string => nameOf({ ...lease, kind: 'Lease' });
 

@@ -18,6 +18,8 @@ interface Remedy {
 /** What to do about findings without a remedy. */
 const BY_HAND: Readonly<Record<string, string>> = table({
   'controllers-not-running': 'start the controllers, or let them reach the API server',
+  'different-parts':
+    'start replicas with different parts with different --lease names; let an upgrade end first',
   'another-deployer': 'start both with the same --lease, give them different target selectors, or stop one',
   'job-not-begun': 'check whether the controllers run, may write, and work on this namespace',
   'not-taken-up': 'start a deployer for this type, or remove the item from the blueprint',

@@ -2,7 +2,7 @@
 import type { LeaseObject } from '../manager/lease.ts';
 import type { View } from '../types.ts';
 import type { Holders } from './assign.ts';
-import { fleetLabel, memberRole, roleLabel, SHARDS } from './names.ts';
+import { fleetLabel, memberRole, partsAnnotation, roleLabel, SHARDS } from './names.ts';
 
 export interface FleetState {
   /** Members with a valid lease, by identity. */
@@ -14,6 +14,10 @@ export interface FleetState {
   /** By shard: its holder, if that is a member. */
   readonly holders: Holders;
 }
+
+/** What a member runs; undefined if its version does not say so. */
+export const partsOf = ({ metadata }: View<LeaseObject>): string | undefined =>
+  metadata.annotations?.[partsAnnotation];
 
 export const holderOf = (lease: View<LeaseObject> | undefined): string | undefined =>
   lease?.spec?.holderIdentity || undefined;

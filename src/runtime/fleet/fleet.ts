@@ -21,10 +21,10 @@ import type { Cache, Obj, View } from '../types.ts';
 import { createWriter } from '../controller/writer.ts';
 import { ShardAdmission } from './admission.ts';
 import { FailureDetector } from './failure-detector.ts';
-import { readFleetState, type FleetState } from './fleet-state.ts';
+import { partsOf, readFleetState, type FleetState } from './fleet-state.ts';
 import { Handover } from './handover.ts';
 import { LeaseWrites } from './lease-writes.ts';
-import { fleetLabel, memberLeaseName, memberRole, roleLabel, SHARDS } from './names.ts';
+import { fleetLabel, memberLeaseName, memberRole, partsAnnotation, roleLabel, SHARDS } from './names.ts';
 import type { FleetOptions } from './options.ts';
 import { Shard } from './shard.ts';
 import { WarmUp } from './warmup.ts';
@@ -55,6 +55,7 @@ class Fleet implements Share {
   #hasJoined = false;
   #revisit: Revisit | undefined;
   #reported = '';
+  #reportedParts = new Set<string>();
 
   /** @throws DefinitionError when the name is not a valid label value, or the times do not fit together */
   constructor(options: FleetOptions) {
@@ -164,7 +165,7 @@ class Fleet implements Share {
   }
 
   async #enter(signal: AbortSignal): Promise<void> {
-    const { client, clock, rng, log, metrics, namespace, name } = this.#options;
+    const { client, clock, rng, log, metrics, namespace, name, parts } = this.#options;
     // Each membership has a new name, so shards of an earlier membership are not held by the next one.
     const identity = `${this.#options.identity}-${randomSuffix(rng)}`;
     const lease = createLease({
@@ -178,6 +179,7 @@ class Fleet implements Share {
       name: memberLeaseName(name, identity),
       purpose: 'member',
       labels: { [fleetLabel]: name, [roleLabel]: memberRole },
+      ...(parts !== undefined && { annotations: { [partsAnnotation]: parts } }),
       durationMs: this.#options.durationMs ?? DURATION_MS,
       renewDeadlineMs: this.#options.renewDeadlineMs ?? RENEW_DEADLINE_MS,
       retryMs: this.#options.renewMs ?? RENEW_MS,
@@ -239,6 +241,7 @@ class Fleet implements Share {
     const waits = this.#shards.filter(({ state }) => state === 'draining').map(({ busyMs }) => busyMs);
     this.#reconcileAfter(Math.min(nextMs, smallest(waits)));
     this.#report(state);
+    this.#reportOtherParts(state, member.identity);
   }
 
   #reconcileAfter(ms: number): void {
@@ -273,6 +276,22 @@ class Fleet implements Share {
     if (share === this.#reported) return;
     this.#reported = share;
     this.#log.info({ shards: this.#held, of: SHARDS, replicas: members }, 'shards assigned');
+  }
+
+  /** Once for each replica: each replica does only its own part of the work of its shards, and the rest is not done. */
+  #reportOtherParts({ members }: FleetState, identity: string): void {
+    const { parts, name, namespace } = this.#options;
+    if (parts === undefined) return;
+    const others = [...members].flatMap(([replica, lease]) => {
+      const theirs = partsOf(lease);
+      return theirs === undefined || theirs === parts ? [] : [{ replica, theirs }];
+    });
+    for (const { replica, theirs } of others.filter((one) => !this.#reportedParts.has(one.replica)))
+      this.#log.warn(
+        { replica: identity, parts, other: replica, otherParts: theirs, lease: `${namespace}/${name}` },
+        'another replica with the same lease runs other parts; start replicas with other parts with another --lease',
+      );
+    this.#reportedParts = new Set(others.map(({ replica }) => replica));
   }
 
   #observe(): void {

@@ -13,6 +13,8 @@ export const fleetLabel = 'espalier.dev/fleet';
 /** Label on a lease of a fleet: `member`, or the number of a shard. */
 export const roleLabel = 'espalier.dev/role';
 export const memberRole = 'member';
+/** Annotation on the lease of a member: what it runs. */
+export const partsAnnotation = 'espalier.dev/parts';
 
 const LONGEST_NAME = 253;
 

@@ -17,6 +17,8 @@ export interface Places {
 export interface FleetOptions extends LeasePorts {
   /** Replicas with the same name share the work; they must all run the same controllers. */
   readonly name: string;
+  /** What this replica runs, for users; replicas of the same name with other parts are reported. Default: not compared. */
+  readonly parts?: string | undefined;
   /** For users; does not have to be unique. */
   readonly identity: string;
   readonly places: Places;

@@ -12,14 +12,15 @@ interface LeaseMetadata {
   readonly namespace: string;
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A lease to create, held by this process. */
-export function newLease({ namespace, name, labels }: LeaseMetadata, hold: Hold): LeaseObject {
+export function newLease({ namespace, name, labels, annotations }: LeaseMetadata, hold: Hold): LeaseObject {
   const object: LeaseObject = {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { namespace, name, ...(labels && { labels }) },
+    metadata: { namespace, name, ...(labels && { labels }), ...(annotations && { annotations }) },
   };
   return withHold(object, hold);
 }

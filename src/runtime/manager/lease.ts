@@ -68,6 +68,8 @@ export interface LeaseOptions extends LeasePorts {
   readonly isPersistent?: boolean;
   /** Labels of a lease that is created. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Annotations of a lease that is created. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface Lease {

@@ -68,6 +68,10 @@ const lease = (role: string, holder: string | undefined, renewTime: string): Lea
   },
   spec: { ...(holder !== undefined && { holderIdentity: holder }), leaseDurationSeconds: 15, renewTime },
 });
+const withParts = (one: LeaseObject, parts: string): LeaseObject => ({
+  ...one,
+  metadata: { ...one.metadata, annotations: { 'espalier.dev/parts': parts } },
+});
 const LONG_AGO = '2026-01-01T00:00:00Z';
 const JUST_NOW = '2026-01-01T00:59:55Z';
 const deployment = (readyReplicas: number): Deployment =>
@@ -188,6 +192,25 @@ const cases: Readonly<Record<string, readonly [found: Findable, evidence: string
     'it has the finalizer example.org/backup, which neither Espalier nor Kubernetes removes; "backup" set it at 2026-01-01T00:00:00Z',
     deletedAt('2026-01-01T00:55:00Z', 'example.org/backup'),
   ],
+  'different-parts': [
+    {
+      ...given([]),
+      leases: [
+        withParts(lease('member', 'a', JUST_NOW), 'controllers installation; deployers none'),
+        withParts(lease('member', 'b', JUST_NOW), 'controllers none; deployers helm'),
+      ],
+    },
+    'replicas with the same lease "espalier" run different parts: replica "a" runs controllers installation; deployers none; replica "b" runs controllers none; deployers helm',
+    {
+      ...given([]),
+      leases: [
+        withParts(lease('member', 'a', JUST_NOW), 'controllers installation; deployers none'),
+        withParts(lease('member', 'b', JUST_NOW), 'controllers installation; deployers none'),
+        // Versions that do not say what they run.
+        lease('member', 'c', JUST_NOW),
+      ],
+    },
+  ],
   'stale-lease': [
     {
       ...given([]),
@@ -257,6 +280,14 @@ describe('espalier doctor', () => {
     diagnose(found)
       .filter((one) => one.check === check)
       .map(({ evidence }) => evidence);
+
+  it('does not compare what runs with a replica that has ended', () => {
+    const leases = [
+      withParts(lease('member', 'a', JUST_NOW), 'controllers installation; deployers none'),
+      withParts(lease('member', 'b', LONG_AGO), 'controllers none; deployers helm'),
+    ];
+    expect(evidenceOf({ ...given([]), leases }, 'different-parts')).to.deep.equal([]);
+  });
 
   it('reports a shard of a replica that does not run', () => {
     const leases = [

@@ -43,7 +43,7 @@ class Replica {
 
   constructor(
     name: string,
-    { cluster, clock, runs, places, catchUp, fleet = 'fleet', log = silentLogger }: Scene,
+    { cluster, clock, runs, places, catchUp, fleet = 'fleet', log = silentLogger, parts }: Scene,
   ) {
     this.name = name;
     const around = (client: Client): Client => ({
@@ -68,6 +68,7 @@ class Replica {
       namespace: SYSTEM,
       name: fleet,
       identity: name,
+      parts,
       catchUp,
       places: {
         ...places,
@@ -117,6 +118,7 @@ interface Scene {
   places: Omit<Places, 'onMoved'>;
   catchUp: (signal: AbortSignal) => Promise<void>;
   readonly fleet?: string;
+  parts?: string;
   log?: Logger;
 }
 
@@ -181,6 +183,59 @@ describe('a group of replicas', () => {
     const [a] = await started('a');
     expect(doneBy('a').sort()).to.deep.equal([...KEYS].sort());
     expect(await a?.held()).to.equal(SHARDS);
+  });
+
+  describe('with the same lease', () => {
+    const warnings: { message: string; fields: Readonly<Record<string, unknown>> }[] = [];
+    beforeEach(() => {
+      warnings.length = 0;
+      const log: Logger = {
+        ...silentLogger,
+        warn: (fields, message) => void warnings.push({ message, fields: fields as Record<string, unknown> }),
+        child: () => log,
+      };
+      scene.log = log;
+    });
+    const startWith = async (name: string, parts?: string): Promise<Replica | undefined> => {
+      if (parts === undefined) delete scene.parts;
+      else scene.parts = parts;
+      const [made] = await started(name);
+      return made;
+    };
+    const other =
+      'another replica with the same lease runs other parts; start replicas with other parts with another --lease';
+    const seen = (): readonly string[] =>
+      warnings
+        .filter(({ message }) => message === other)
+        .map(({ fields: { replica, parts, other: name, otherParts, lease } }) =>
+          [replica, parts, name, otherParts, lease].join(' ').replaceAll(/-[a-z0-9]{5}(?= )/g, ''),
+        )
+        .sort();
+
+    it('and other parts, each names the other once, and again after it has joined again', async () => {
+      await startWith('a', 'controllers');
+      const b = await startWith('bb', 'deployers');
+      const both = ['a controllers bb deployers system/fleet', 'bb deployers a controllers system/fleet'];
+      expect(seen()).to.deep.equal(both);
+      await scene.clock.advance(60_000);
+      expect(seen()).to.deep.equal(both);
+      await b?.manager.stop();
+      await scene.clock.advance(20_000);
+      await startWith('bb', 'deployers');
+      expect(seen()).to.deep.equal([...both, ...both].sort());
+    });
+
+    it('and the same parts, they report nothing', async () => {
+      await startWith('a', 'controllers');
+      await startWith('bb', 'controllers');
+      expect(seen()).to.deep.equal([]);
+    });
+
+    it('replicas that do not say what they run are not compared', async () => {
+      await startWith('a', 'controllers');
+      await startWith('bb');
+      expect(seen()).to.deep.equal([]);
+    });
   });
 
   it('divides everything between two, each object to one of them', async () => {

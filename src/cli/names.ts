@@ -16,6 +16,9 @@ export type ControllerName = (typeof controllerNames)[number];
 export const deployerNames = ['helm', 'manifest', 'container', 'mock'] as const;
 export type DeployerName = (typeof deployerNames)[number];
 
+/** Of all pods that work on landscapes: the deployers may have a Deployment of their own. */
+export const POD_LABELS =
+  'app.kubernetes.io/name=espalier,app.kubernetes.io/component in (controllers,deployers)';
 /** Selects the pods and Deployments of the controllers that `espalier install` and the chart create. */
 export const CONTROLLER_LABELS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=controllers';
 

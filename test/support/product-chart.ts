@@ -30,19 +30,25 @@ function render(chart: Chart, values: Fields, namespace: string): Rendering {
   return round.result;
 }
 
+/** The values of `deployments`. */
+export type Deployments = 'together' | 'separate';
+
 /** One rule of a role. */
 export interface Right {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
   readonly names?: readonly string[];
+  /** Component of the role. */
+  readonly component: string;
   /** The comment above the rule. */
   readonly why: string;
 }
 
 /** All permissions that the chart can grant: of the controllers, then of the webhooks, the console and viewers. */
-export function allRights(): readonly Right[] {
+export function allRights(deployments: Deployments = 'together'): readonly Right[] {
   const { manifests } = renderProduct({
+    deployments,
     rbac: { allNamespaces: true, serviceAccountTokens: true },
     config: {
       container: { namespace: 'pods' },
@@ -59,6 +65,7 @@ export function allRights(): readonly Right[] {
 
 function rightsIn({ source, content, document }: Rendering['manifests'][number]): readonly Right[] {
   const reasons = [...content.matchAll(/^ *# (.+)\n *- apiGroups:/gm)].map(([, why = '']) => why);
+  const labels = ownField(ownField(document, 'metadata'), 'labels');
   const rules = ownField(document, 'rules');
   if (!Array.isArray(rules) || rules.length !== reasons.length)
     throw new Error(`${source}: each rule needs a comment with its reason`);
@@ -67,6 +74,7 @@ function rightsIn({ source, content, document }: Rendering['manifests'][number])
     resources: rule['resources'] as readonly string[],
     verbs: rule['verbs'] as readonly string[],
     ...(rule['resourceNames'] !== undefined && { names: rule['resourceNames'] as readonly string[] }),
+    component: String(ownField(labels, 'app.kubernetes.io/component')),
     why: reasons[i] ?? '',
   }));
 }

@@ -1,9 +1,19 @@
 {{/*
 Names are fixed, because a cluster has one Espalier. Helpers with a component take a dict: root, component
-(controllers, webhooks or console).
+(controllers, deployers, webhooks or console).
 */}}
 {{- define "espalier.name" -}}
 {{ eq .component "controllers" | ternary "espalier" (printf "espalier-%s" .component) }}
+{{- end }}
+
+{{/* The Deployments of controllers and deployers, as JSON; with `together`, both run in that of the controllers. */}}
+{{- define "espalier.deployments" -}}
+{{ eq .Values.deployments "separate" | ternary (list "controllers" "deployers") (list "controllers") | toJson }}
+{{- end }}
+
+{{/* "true" if the component runs controllers or deployers. The dict has: root, component, part (controllers or deployers). */}}
+{{- define "espalier.runs" -}}
+{{- if or (eq .component .part) (eq .root.Values.deployments "together") }}true{{ end }}
 {{- end }}
 
 {{/* Selector of the pods; immutable in a Deployment. */}}

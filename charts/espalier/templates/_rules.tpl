@@ -1,8 +1,11 @@
 {{/*
 Rules for the namespaces with landscapes: in the ClusterRole, or in the Role of each watched namespace. The dict has:
-root, isForCluster.
+root, component, isForCluster.
 */}}
 {{- define "espalier.landscapeRules" -}}
+{{- $controllers := include "espalier.runs" (set . "part" "controllers") }}
+{{- $deployers := include "espalier.runs" (set . "part" "deployers") }}
+{{- if $controllers }}
 # create, change and delete the installations and deploy items of a landscape; `update` stores a field with the value null, which a merge patch would delete
 - apiGroups: [landscaper.gardener.cloud]
   resources: [installations, deployitems]
@@ -27,10 +30,25 @@ root, isForCluster.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [contexts]
   verbs: [get, list, watch, create, patch]
+{{- else }}
+# work on deploy items, and keep their finalizer; `update` stores a field with the value null, which a merge patch would delete
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [deployitems]
+  verbs: [get, list, watch, update, patch]
+# write their status
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [deployitems/status]
+  verbs: [patch]
+# read where and with which settings to deploy, and whether an execution still needs the item
+- apiGroups: [landscaper.gardener.cloud]
+  resources: [targets, contexts, executions]
+  verbs: [get, list, watch]
+{{- end }}
 # component versions that a Context replaces
 - apiGroups: [landscaper.gardener.cloud]
   resources: [componentversionoverwrites]
   verbs: [get]
+{{- if $controllers }}
 # targets to copy from other clusters, and the finalizer of the TargetSync
 - apiGroups: [landscaper.gardener.cloud]
   resources: [targetsyncs]
@@ -47,6 +65,7 @@ root, isForCluster.
   verbs: [list, watch, create, update, delete]
 {{- end }}
 {{- end }}
+{{- end }}
 # credentials of targets, registries and signers; exports of deploy items; state of templates; secrets of TargetSyncs
 - apiGroups: ['']
   resources: [secrets]
@@ -55,14 +74,14 @@ root, isForCluster.
 - apiGroups: ['']
   resources: [configmaps]
   verbs: [get]
-{{- if .isForCluster }}
+{{- if and .isForCluster $controllers }}
 {{- include "espalier.contextRule" .root }}
 {{- end }}
 # events, shown by kubectl describe
 - apiGroups: ['']
   resources: [events]
   verbs: [create, patch]
-{{- if and .root.Values.rbac.serviceAccountTokens (or (has "helm" .root.Values.deployers) (has "manifest" .root.Values.deployers)) }}
+{{- if and $deployers .root.Values.rbac.serviceAccountTokens (or (has "helm" .root.Values.deployers) (has "manifest" .root.Values.deployers)) }}
 # tokens for targets that use a service account of this cluster
 - apiGroups: ['']
   resources: [serviceaccounts/token]

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { runProgram } from '../../../src/cli/program.ts';
 import { fakeTerminal, type FakeTerminal } from '../../unit/cli/terminal.ts';
 
-const LABELS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component=controllers';
+const LABELS = 'app.kubernetes.io/name=espalier,app.kubernetes.io/component in (controllers,deployers)';
 const PODS = '/api/v1/namespaces/ls-system/pods';
 
 const entry = (second: number, fields: object): string =>

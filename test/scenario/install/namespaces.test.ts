@@ -7,7 +7,11 @@ import { installationKind } from '../../../src/api/kinds/installation.ts';
 import { API_VERSION, GROUP } from '../../../src/api/labels.ts';
 import { readConfiguration } from '../../../src/cli/configuration/configuration.ts';
 import { clusterRoleKind, roleKind } from '../../../src/cli/commands/install/kinds.ts';
-import { startLandscaper, type Landscaper } from '../../../src/cli/composition/landscaper.ts';
+import {
+  startLandscaper,
+  type Landscaper,
+  type LandscaperOptions,
+} from '../../../src/cli/composition/landscaper.ts';
 import { applyAll, namespaceObject } from '../../../src/cli/objects.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock as clock } from '../../../src/lib/clock.ts';
@@ -40,7 +44,7 @@ describe('an Espalier for some namespaces', function () {
   this.timeout(2 * PATIENCE_MS);
   let host: StrictServer;
   let admin: Client;
-  let landscaper: Landscaper | undefined;
+  let running: Landscaper[] = [];
   let kubelet: Kubelet | undefined;
 
   beforeEach(async () => {
@@ -50,42 +54,46 @@ describe('an Espalier for some namespaces', function () {
     await applyAll(admin, [...WATCHED, OTHER].map(namespaceObject));
   });
   afterEach(async () => {
-    await landscaper?.stop();
+    for (const one of running) await one.stop();
     await kubelet?.stop();
-    landscaper = kubelet = undefined;
+    running = [];
+    kubelet = undefined;
     await admin.close();
     await host.close();
   });
 
   /** Installs into the cluster, with a configuration, and returns the output. */
-  async function install(configuration: object, namespace = HOME) {
+  async function install(configuration: object, namespace = HOME, ...more: readonly string[]) {
     const file = join(dirname(host.kubeconfigFile), 'config.yaml');
     writeFileSync(file, JSON.stringify(configuration));
     const terminal = fakeTerminal({ env: { KUBECONFIG: host.kubeconfigFile } });
     const image = 'example.org/espalier:1';
     const scope = 'watchNamespaces' in configuration ? [] : ['-A'];
-    const args = ['install', '--image', image, '--config', file, '-n', namespace, ...scope];
+    const args = ['install', '--image', image, '--config', file, '-n', namespace, ...scope, ...more];
     const code = await runProgram(args, terminal);
     return { code, terminal };
   }
 
-  /** Runs what the pod of the Deployment runs. */
-  async function start(): Promise<void> {
+  /** Runs what the pod of a Deployment runs. */
+  async function start(name = 'espalier', parts: Partial<LandscaperOptions> = {}): Promise<void> {
     const map = await admin.get<ConfigMap>(ConfigMap, `${HOME}/espalier`);
     const mounted = join(dirname(host.kubeconfigFile), 'configuration.yaml');
     writeFileSync(mounted, map.data?.['configuration.yaml'] ?? '');
-    const account = { namespace: HOME, name: 'espalier' };
-    landscaper = await startLandscaper({
+    const account = { namespace: HOME, name };
+    const landscaper = await startLandscaper({
       kubeconfig: { text: await kubeconfigOfAccount(admin, host.kubeconfig, account) },
       configuration: readConfiguration(mounted),
       log,
       crds: false,
-      fleet: { namespace: HOME, name: 'espalier' },
-      pod: { namespace: HOME, name: 'espalier-0' },
+      fleet: { namespace: HOME, name },
+      pod: { namespace: HOME, name: `${name}-0` },
+      ...parts,
     });
+    running.push(landscaper);
   }
 
-  const asked = () => host.asked().filter(({ user }) => user.username.endsWith(`:${HOME}:espalier`));
+  const asked = () =>
+    host.asked().filter(({ user }) => user.username.startsWith(`system:serviceaccount:${HOME}:espalier`));
   const refused = (): readonly string[] =>
     asked()
       .filter(({ responseStatus }) => responseStatus?.code === 403)
@@ -132,13 +140,8 @@ describe('an Espalier for some namespaces', function () {
   const rolesIn = async (namespace: string): Promise<boolean> =>
     (await getIfThere(admin, roleKind, `${namespace}/espalier`)) !== undefined;
 
-  it('installs and deletes landscapes there, and reads nothing else of the cluster than the list of namespaces', async () => {
-    expect((await install({ watchNamespaces: WATCHED })).code).to.equal(0);
-    const role = await admin.get(clusterRoleKind, 'espalier');
-    expect(role).to.have.deep.property('rules', [
-      { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
-    ]);
-    await start();
+  /** Runs the pods of container items. */
+  async function runPods(): Promise<void> {
     // Controllers of Kubernetes create it in every namespace; a kube-apiserver alone does not.
     const root = {
       apiVersion: 'v1',
@@ -148,6 +151,16 @@ describe('an Espalier for some namespaces', function () {
     await applyAll(admin, [root]);
     kubelet = new Kubelet({ client: admin, kubeconfig: host.kubeconfig, namespace: `${HOME}-pods` });
     kubelet.start();
+  }
+
+  it('installs and deletes landscapes there, and reads nothing else of the cluster than the list of namespaces', async () => {
+    expect((await install({ watchNamespaces: WATCHED })).code).to.equal(0);
+    const role = await admin.get(clusterRoleKind, 'espalier');
+    expect(role).to.have.deep.property('rules', [
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+    ]);
+    await start();
+    await runPods();
     await createRoot(OTHER);
     for (const namespace of WATCHED) await createRoot(namespace, image);
     for (const namespace of WATCHED) await ends(namespace);
@@ -160,6 +173,20 @@ describe('an Espalier for some namespaces', function () {
     expect(metadata.finalizers).to.equal(undefined);
     expect(await getIfThere(admin, contextKind, `${WATCHED[0]}/default`)).not.to.equal(undefined);
     expect(await getIfThere(admin, contextKind, `${OTHER}/default`)).to.equal(undefined);
+  });
+
+  it('installs and deletes landscapes there with separate Deployments, of which deployers need no ClusterRole', async () => {
+    const installed = await install({ watchNamespaces: WATCHED }, HOME, '--set', 'deployments=separate');
+    expect(installed.code, installed.terminal.errors).to.equal(0);
+    expect(await getIfThere(admin, clusterRoleKind, 'espalier-deployers')).to.equal(undefined);
+    await start('espalier', { deployers: ['none'] });
+    await start('espalier-deployers', { controllers: ['none'] });
+    await runPods();
+    for (const namespace of WATCHED) await createRoot(namespace, image);
+    for (const namespace of WATCHED) await ends(namespace);
+    for (const namespace of WATCHED) await deleteRoot(namespace);
+    expect(refused()).to.deep.equal([]);
+    expect(clusterWide().filter((request) => !/^(list|watch) namespaces$/.test(request))).to.deep.equal([]);
   });
 
   it('needs no ClusterRole at all if it creates no Contexts', async () => {

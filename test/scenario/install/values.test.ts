@@ -8,6 +8,7 @@ import {
   crdKind,
   issuerKind,
   kindOf,
+  leaseKind,
   prometheusRuleKind,
   secretKind,
   serviceMonitorKind,
@@ -19,6 +20,8 @@ import type { Fields } from '../../../src/lib/objects.ts';
 import { parseYaml } from '../../../src/lib/yaml.ts';
 import { silentLogger as log } from '../../../src/observability/log.ts';
 import { createClient } from '../../../src/runtime/transport/client.ts';
+import { fleetLabel } from '../../../src/runtime/fleet/names.ts';
+import { getIfThere } from '../../../src/runtime/transport/read.ts';
 import { connect } from '../../../src/runtime/transport/http.ts';
 import type { Client, Obj } from '../../../src/runtime/types.ts';
 import { crdOf } from '../../support/operators.ts';
@@ -87,8 +90,9 @@ describe('install with values of the chart', function () {
       'PrometheusRule ls-system/espalier',
       'ConfigMap ls-system/espalier-dashboard-requests',
       'Service ls-system/espalier',
-      'Role pods/espalier',
+      'Role pods/espalier-deployers',
       'Role health/espalier',
+      'Deployment ls-system/espalier-deployers',
       'Deployment ls-system/espalier-webhooks',
       'Certificate ls-system/espalier-webhooks',
       'ValidatingWebhookConfiguration espalier-webhooks',
@@ -102,10 +106,61 @@ describe('install with values of the chart', function () {
       ...['controllers', 'landscapes', 'requests'].map(
         (board) => `ConfigMap ls-system/espalier-dashboard-${board}`,
       ),
-      'ServiceMonitor ls-system/espalier',
-      'Service ls-system/espalier',
+      ...['espalier', 'espalier-deployers'].flatMap((name) => [
+        `ServiceMonitor ls-system/${name}`,
+        `Service ls-system/${name}`,
+      ]),
       'PodDisruptionBudget ls-system/espalier-webhooks',
     ]);
+  });
+
+  it('separates the deployers, puts them together again, and leaves nothing behind', async () => {
+    const installed = async (deployments: string, ...more: readonly string[]) =>
+      succeeds('install', '-A', '--image', IMAGE, '--set', `deployments=${deployments}`, ...more);
+    const own = 'espalier-deployers';
+    await succeeds('uninstall', '--yes');
+    await installed('together');
+    const separated = await installed('separate', '--replicas', '2');
+    expect(linesOf(separated, 'removed')).to.have.members([
+      'Role ls-system-pods/espalier',
+      'RoleBinding ls-system-pods/espalier',
+    ]);
+    expect(linesOf(separated, 'created')).to.include.members([
+      `Deployment ls-system/${own}`,
+      `ServiceAccount ls-system/${own}`,
+      `Role ls-system-pods/${own}`,
+    ]);
+    expect(await installed('separate', '--replicas', '2')).to.contain('Nothing to change.');
+    const metadata = { name: `${own}-shard-00`, namespace: 'ls-system', labels: { [fleetLabel]: own } };
+    const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+    await client.send<Obj>({ verb: 'create', kind: leaseKind, object });
+
+    const lines = (await installed('together')).split('\n');
+    const removed = lines.flatMap((line) => /^removed +(.*)/.exec(line)?.[1] ?? []);
+    expect(removed).to.have.members([
+      ...['Deployment', 'PodDisruptionBudget', 'NetworkPolicy', 'Role', 'RoleBinding', 'ServiceAccount'].map(
+        (kind) => `${kind} ls-system/${own}`,
+      ),
+      `ClusterRole ${own}`,
+      `ClusterRoleBinding ${own}`,
+      `Role ls-system-pods/${own}`,
+      `RoleBinding ls-system-pods/${own}`,
+      `Lease ls-system/${own}-shard-00`,
+      'PodDisruptionBudget ls-system/espalier',
+    ]);
+    // Two deployers must not handle the same items.
+    const at = (pattern: RegExp): number => lines.findIndex((line) => pattern.test(line));
+    expect(at(/^removed +Deployment/)).to.be.lessThan(at(/^changed +Deployment ls-system\/espalier /));
+    expect(await installed('together')).to.contain('Nothing to change.');
+
+    await installed('separate');
+    expect(linesOf(await succeeds('uninstall', '--yes'), 'removed')).to.include.members([
+      `Deployment ls-system/${own}`,
+      `ServiceAccount ls-system/${own}`,
+      `ClusterRole ${own}`,
+    ]);
+    for (const kind of ['Deployment', 'ServiceAccount', 'Role'])
+      expect(await getIfThere(client, kindOf({ kind } as Obj), `ls-system/${own}`), kind).to.equal(undefined);
   });
 
   it('keeps the permissions if an administrator manages them from now on', async () => {

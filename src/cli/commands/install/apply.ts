@@ -32,16 +32,18 @@ import { listAll } from './listing.ts';
 import { deleteIfThere, withRetries } from './retries.ts';
 import {
   isFromHelm,
+  isOf,
   isOurs,
   labelsOf,
   MANAGER,
   NAME,
   selectorOf,
   selectorText,
+  type Component,
   WEBHOOKS_NAME,
   wordsFor,
-  type Component,
 } from './names.ts';
+import { removeDeployers } from './removal.ts';
 import { productObjects } from './objects.ts';
 import type { InstallSettings } from './settings.ts';
 import { selfCommand } from '../../self-command.ts';
@@ -65,7 +67,10 @@ interface ApplyPorts {
  * be written after several attempts; CrdsNotApplied; CrdsNotServed; the errors of runtime/errors.ts
  */
 export async function applyProduct(settings: InstallSettings, ports: ApplyPorts): Promise<void> {
-  const { client } = ports;
+  const { client, report } = ports;
+  const removed = (what: string): void => {
+    report('removed', what);
+  };
   const wanted = productObjects(settings);
   await checkHome(client, settings.namespace);
   await checkForeignKinds(client, wanted);
@@ -81,8 +86,12 @@ export async function applyProduct(settings: InstallSettings, ports: ApplyPorts)
     );
   }
   if (settings.crds) await applyCrds(ports);
+  const hasDeployers = wanted.some((object) => isOf('deployers', object));
+  // Before the Deployment that runs them from now on is changed: two deployers would handle the same items.
+  if (!hasDeployers) await removeDeployers({ ...ports, namespace: settings.namespace, removed });
   for (const [i, object] of wanted.entries()) await applyOne(object, present[i], ports);
   await removeStale('controllers', wanted, ports);
+  if (hasDeployers) await removeStale('deployers', wanted, ports);
   // Webhooks that this call does not mention stay as they are.
   if (settings.webhooks) await removeStale('webhooks', wanted, ports);
   if (settings.console) await removeStale('console', wanted, ports);

@@ -7,7 +7,10 @@ export const WEBHOOKS_NAME = 'espalier-webhooks';
 /** Field manager of the installed objects. */
 export const MANAGER = 'espalier-install';
 
-export type Component = 'controllers' | 'webhooks' | 'console';
+export const DEPLOYERS_NAME = 'espalier-deployers';
+
+/** `deployers` only if they have a Deployment of their own. */
+export type Component = 'controllers' | 'deployers' | 'webhooks' | 'console';
 
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const PRODUCT = 'app.kubernetes.io/name';
@@ -24,6 +27,9 @@ export const labelsOf = (component: Component): Readonly<Record<string, string>>
   ...selectorOf(component),
   [MANAGED_BY]: MANAGER,
 });
+
+export const isOf = (component: Component, { metadata }: View<Obj>): boolean =>
+  metadata.labels?.[COMPONENT] === component;
 
 export const isOurs = ({ metadata }: View<Obj>): boolean => metadata.labels?.[MANAGED_BY] === MANAGER;
 

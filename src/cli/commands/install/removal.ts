@@ -36,6 +36,7 @@ import {
 import { listAll } from './listing.ts';
 import { deleteIfThere } from './retries.ts';
 import {
+  DEPLOYERS_NAME,
   labelsOf,
   NAME,
   selectorOf,
@@ -105,8 +106,9 @@ export async function partsOf(
       found.push({ kind: secretKind, key });
     // Those that cert-manager has written; after their Certificates, or it would write them again.
     append(found, await all(secretKind, { namespace, labels }));
-  } else if (component === 'controllers') {
-    append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${NAME}` }));
+  } else if (component === 'controllers' || component === 'deployers') {
+    const fleet = component === 'controllers' ? NAME : DEPLOYERS_NAME;
+    append(found, await all(leaseKind, { namespace, labels: `${fleetLabel}=${fleet}` }));
   }
   // Also in the namespace for pods of container items.
   append(found, await all(networkPolicyKind, { labels }));
@@ -152,6 +154,10 @@ export async function removeParts(
 /** Deletes the webhook configuration first, then the servers, so that the API server never calls a missing webhook. */
 export const removeWebhooks = async (ports: RemovalPorts): Promise<void> =>
   removeParts('webhooks', await partsOf('webhooks', ports), ports);
+
+/** Removes the Deployment of the deployers; the one of the controllers runs them from now on. */
+export const removeDeployers = async (ports: RemovalPorts): Promise<void> =>
+  removeParts('deployers', await partsOf('deployers', ports), ports);
 
 export const removeConsole = async (ports: RemovalPorts): Promise<void> =>
   removeParts('console', await partsOf('console', ports), ports);

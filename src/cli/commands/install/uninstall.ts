@@ -45,9 +45,11 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
       console: await partsOf('console', ports),
       webhooks: await partsOf('webhooks', ports),
       controllers: await partsOf('controllers', ports),
+      deployers: await partsOf('deployers', ports),
     };
-    const leftovers = await leftoversIn(ports, parts.controllers);
-    const all = [...parts.console, ...parts.webhooks, ...parts.controllers, ...leftovers];
+    const ofItems = [...parts.controllers, ...parts.deployers];
+    const leftovers = await leftoversIn(ports, ofItems);
+    const all = [...parts.console, ...parts.webhooks, ...ofItems, ...leftovers];
     if (all.length === 0 && !crds) {
       terminal.print(`Espalier is not installed in namespace ${namespace}.`);
       return exitCodes.ok;
@@ -64,8 +66,9 @@ export async function uninstall(options: UninstallOptions, terminal: Terminal): 
     await removeParts('console', parts.console, ports);
     await removeParts('webhooks', parts.webhooks, ports);
     await removeParts('controllers', parts.controllers, ports);
+    await removeParts('deployers', parts.deployers, ports);
     // At this point, no deployer runs that could create more.
-    for (const part of await leftoversIn(ports, parts.controllers)) {
+    for (const part of await leftoversIn(ports, ofItems)) {
       await removeLeftover(part, ports);
       removed(wordsOf(part));
     }

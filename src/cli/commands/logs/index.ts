@@ -1,7 +1,7 @@
 /** `espalier logs`. */
 import { Option, type Command } from 'commander';
 import type { LogsOptions } from './logs.ts';
-import { CONTROLLER_LABELS } from '../../names.ts';
+import { POD_LABELS } from '../../names.ts';
 import { addClusterOptions, addQuietLogOptions, examples, type Exit } from '../../program-parts.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -33,7 +33,7 @@ export function addLogsCommand(program: Command, terminal: Terminal, onExit: (co
     )
     .option('--file <file>', 'read the log from this file instead of pods; - for standard input')
     .option('--system-namespace <name>', 'namespace of the pods', 'ls-system')
-    .option('--selector <labels>', 'labels of the pods; for deployers of your own', CONTROLLER_LABELS)
+    .option('--selector <labels>', 'labels of the pods; for deployers of your own', POD_LABELS)
     .addHelpText(
       'after',
       examples([

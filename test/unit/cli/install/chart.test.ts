@@ -70,7 +70,7 @@ describe('the chart of the product', () => {
     ).to.deep.equal(['ServiceAccount ls-system/espalier', 'Deployment ls-system/espalier']);
     const all = namesOf(full);
     expect(all).to.include.members([
-      'Role pods/espalier',
+      'Role pods/espalier-deployers',
       'Role health/espalier',
       'Service ls-system/espalier',
       'ServiceMonitor ls-system/espalier',
@@ -81,6 +81,7 @@ describe('the chart of the product', () => {
     const set = withSetOption(full, 'podDisruptionBudget.enabled=false');
     expect(all.filter((name) => !namesOf(set).includes(name))).to.deep.equal([
       'PodDisruptionBudget ls-system/espalier',
+      'PodDisruptionBudget ls-system/espalier-deployers',
       'PodDisruptionBudget ls-system/espalier-webhooks',
     ]);
   });

@@ -291,6 +291,13 @@ describe('the role of an installed Espalier', () => {
 });
 
 describe('the page about the installation', () => {
+  it('has the role of a Deployment with deployers alone', () => {
+    const [, text = ''] = /### Processes with some parts[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
+    const set = ['deployments=separate', 'rbac.serviceAccountTokens=true'];
+    const role = find(productObjects(settings({ set })), 'ClusterRole espalier-deployers');
+    expect(at(parseYaml(text), 'rules')).to.deep.equal(at(role, 'rules'));
+  });
+
   const page = readFileSync(join(import.meta.dirname, '../../../../docs/install.md'), 'utf8');
   const quoted = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(', ');
 

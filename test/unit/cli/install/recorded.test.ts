@@ -24,6 +24,7 @@ const cases: Readonly<Record<string, Partial<InstallOptions>>> = {
     config: join(fixtures, 'config.yaml'),
   },
   'manifest-only': { deployers: ['manifest', 'mock'] },
+  separate: { set: ['deployments=separate'], replicas: 3 },
   'one-namespace': { deployers: ['helm', 'container'], config: join(fixtures, 'health.yaml') },
 };
 

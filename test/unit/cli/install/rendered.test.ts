@@ -139,6 +139,6 @@ describe('a value of the chart of the product', () => {
     const marks = manifests
       .filter(({ kind }) => kind === 'Deployment')
       .map(({ content }) => content.includes(`${HASH}"${hash}"`));
-    expect(marks).to.deep.equal([true, true, true]);
+    expect(marks).to.deep.equal([true, true, true, true]);
   });
 });

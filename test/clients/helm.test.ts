@@ -171,6 +171,23 @@ else
       expect((await deployment('espalier')).status.readyReplicas).to.equal(2);
       expect((await deployment('espalier-webhooks')).status.readyReplicas).to.equal(2);
 
+      const upgradeTo = (deployments: string) =>
+        run(
+          'upgrade',
+          'espalier',
+          productChartFolder,
+          '--wait',
+          ...timeoutOption(),
+          '--set',
+          `${set},deployments=${deployments}`,
+        );
+      await upgradeTo('separate');
+      expect((await deployment('espalier-deployers')).status.readyReplicas).to.equal(2);
+      await upgradeTo('together');
+      expect((await deployment('espalier-deployers')).reason).to.equal('NotFound');
+      const account = `/api/v1/namespaces/${ns}/serviceaccounts/espalier-deployers`;
+      expect((await s.get(account)).code).to.equal(404);
+
       await run('uninstall', 'espalier', '--wait', ...timeoutOption());
       expect((await deployment('espalier')).reason).to.equal('NotFound');
     });

@@ -38,7 +38,7 @@ export class KindsNotServed extends Error {
   }
 }
 
-export interface WaitPorts {
+interface WaitPorts {
   readonly access: KubeAccess;
   readonly clock: Clock;
   /** Ends the wait. */

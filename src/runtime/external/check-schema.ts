@@ -4,9 +4,7 @@ import type { View } from '../types.ts';
 
 /** What the runtime needs of a schema of zod; `T` is the type of valid values. */
 export interface Schema<T> {
-  safeParse(
-    value: unknown,
-  ):
+  safeParse(value: unknown):
     | { readonly success: true; readonly data: T }
     | {
         readonly success: false;

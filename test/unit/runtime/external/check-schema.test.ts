@@ -130,7 +130,7 @@ describe('an external resource with a schema', () => {
     expect(seen[0]).to.deep.equal({ size: 1, reclaimPolicy: 'Retain' });
   });
 
-  it('that cannot be applied shows why, and is tried again', async () => {
+  it('that cannot be applied shows why, and is retried', async () => {
     let applied = 0;
     const broken: Schema<Bucket['spec']> = {
       safeParse() {

@@ -10,34 +10,28 @@ import { step, type Snapshot } from '../snapshot.ts';
 export const tooDeep = step(['ancestors', 'treeDepth'], ({ self, ancestors, treeDepth }) => {
   const depth = ancestors.length + 1;
   if (depth <= treeDepth) return undefined;
-  const { namespace = '', name } = self.metadata;
-  const top = ancestors.at(-1)?.metadata.name ?? name;
-  const message =
-    `installation "${namespace}/${name}" is at level ${depth} of the tree below "${top}", and at most ${treeDepth} levels are allowed; ` +
-    `check whether a blueprint renders itself as its own sub-installation, or raise limits.treeDepth in the configuration`;
-  return fail({
-    operation: 'InitPrerequisites',
-    reason: 'TreeTooDeep',
-    message,
-    codes: ['ERR_CONFIGURATION_PROBLEM'],
-  });
+  const top = ancestors.at(-1)?.metadata.name ?? self.metadata.name;
+  const found = `is at level ${depth} of the tree below "${top}", and at most ${treeDepth} levels are allowed`;
+  return beyondLimit(self, found, 'limits.treeDepth');
 });
 
 /** Stops a blueprint that renders itself more than once before the tree has many installations. */
 export const rendersItself = step(['ancestors', 'treeRecursion'], ({ self, ancestors, treeRecursion }) => {
   const recursion = recursionOf(self, ancestors);
   if (recursion <= treeRecursion) return undefined;
-  const { namespace = '', name } = self.metadata;
-  const message =
-    `installation "${namespace}/${name}" has the same blueprint as ${recursion} installations above it, and at most ${treeRecursion} are allowed; ` +
-    `check whether the blueprint renders itself as its own sub-installation, or raise limits.treeRecursion in the configuration`;
-  return fail({
+  const found = `has the same blueprint as ${recursion} installations above it, and at most ${treeRecursion} are allowed`;
+  return beyondLimit(self, found, 'limits.treeRecursion');
+});
+
+const beyondLimit = ({ metadata: { namespace = '', name } }: Snapshot['self'], found: string, key: string) =>
+  fail({
     operation: 'InitPrerequisites',
     reason: 'TreeTooDeep',
-    message,
+    message:
+      `installation "${namespace}/${name}" ${found}; ` +
+      `check whether a blueprint renders itself as its own sub-installation, or raise ${key} in the configuration`,
     codes: ['ERR_CONFIGURATION_PROBLEM'],
   });
-});
 
 /**
  * An interrupt may reach the tree above an installation before the job reaches the installation. The job then ends

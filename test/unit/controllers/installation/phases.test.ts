@@ -470,7 +470,7 @@ describe('a tree that reached a limit', () => {
       reason: 'TreeTooDeep',
       message:
         'installation "demo/stack" has the same blueprint as 2 installations above it, and at most 1 are allowed; ' +
-        'check whether the blueprint renders itself as its own sub-installation, or raise limits.treeRecursion in the configuration',
+        'check whether a blueprint renders itself as its own sub-installation, or raise limits.treeRecursion in the configuration',
       codes: ['ERR_CONFIGURATION_PROBLEM'],
     });
   });

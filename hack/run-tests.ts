@@ -10,7 +10,7 @@
  *   --envtest       on a real kube-apiserver; without suites, all tests that use it
  *   --rest          everything that runs without --rest only if it is named, and the programs that check something
  *   --only=NAME     of --rest, only the suites and programs whose name begins so; several: slow,traces
- *   --turn=N/M      of --rest on a real kube-apiserver, every Mth file or program, from the Nth on: 1/2 or 2/2
+ *   --turn=N/M      of what --rest runs on a real kube-apiserver or alone, every Mth file or program, from the Nth on: 1/2 or 2/2
  *   --node=FILE     a program of Node.js for the tests that depend on its version (of --rest)
  *   --minutes=N     items that have not started after that time are skipped
  *   --titles        prints the title of each test; the default for up to three files
@@ -88,14 +88,14 @@ const fileWork =
     run: () => lanes.run(file, environment),
   });
 
-/** The part of what runs on a real kube-apiserver that --turn chooses, and everything else. */
+/** Of what runs on a real kube-apiserver, or alone, the part that --turn chooses; and everything else. */
 function ofTurn(all: readonly Work[]): readonly Work[] {
   const [, turn = '', turns = ''] = /^([1-9])\/([1-9])$/.exec(values.turn) ?? [];
   if (turn === '' || turn > turns) fail(`--turn must be a part such as 1/2, not "${values.turn}"`, 2);
-  const inTurns = all.filter(({ name }) => name.includes('kube-apiserver'));
+  const inTurns = all.filter(({ name, isAlone }) => isAlone || name.includes('kube-apiserver'));
   const left = new Set(inTurns.filter((_, i) => i % Number(turns) !== Number(turn) - 1));
   if (left.size > 0)
-    process.stdout.write(`${String(left.size)} files and programs on a kube-apiserver have another turn\n`);
+    process.stdout.write(`${String(left.size)} files and programs that take turns have another one\n`);
   return all.filter((item) => !left.has(item));
 }
 

@@ -30,7 +30,7 @@ export class DeployerError extends Error {
     super(message, failure);
     this.operation = operation;
     this.reason = reason;
-    const behind = cause === undefined || isUnrecoverable(codes) ? [] : definiteCodes(cause);
+    const behind = isUnrecoverable(codes) ? [] : definiteCodes(cause);
     this.codes = behind.length === 0 ? codes : [...codes, ...behind];
   }
 

@@ -2,6 +2,7 @@
 import {
   clusterText,
   countOf,
+  isNamed,
   objectsToDelete,
   uidsIn,
   withoutObjects,
@@ -72,7 +73,7 @@ async function entryFor(
     throw refused(message);
   }
   const found = entries.find(({ cluster }) => cluster?.uid === uid);
-  if (found?.cluster) return { ...found, cluster: found.cluster };
+  if (found && isNamed(found)) return found;
   const known = entries.flatMap(({ cluster }) => (cluster ? clusterText(cluster) : [])).join(', ');
   throw refused(
     `no objects of the deploy item stay on cluster ${clusterText({ uid, server })}; they stay on: ${known || 'older clusters that are only counted'}`,

@@ -31,6 +31,7 @@ interface Options {
   readonly direction?: 'apply' | 'remove';
   readonly others?: readonly View<DeployItem>[];
   readonly secondary?: FakeCluster;
+  readonly isStrict?: boolean;
   readonly signal?: AbortSignal;
   /** Default: the manifest deployer. */
   readonly plugin?: DeployerPlugin;
@@ -39,7 +40,7 @@ interface Options {
 /** @param config of the next job; undefined for the current one */
 export function planOf(b: Bench, config?: object, options: Options = {}): Promise<ItemPlan | undefined> {
   const { direction = 'apply', others = [], secondary = b.target, plugin = manifestDeployer() } = options;
-  const { signal = new AbortController().signal } = options;
+  const { signal = new AbortController().signal, isStrict = false } = options;
   const item = b.item();
   const { clock, host } = b;
   const rng = seededRng(1);
@@ -51,6 +52,7 @@ export function planOf(b: Bench, config?: object, options: Options = {}): Promis
     {
       direction,
       target,
+      isStrict,
       log: silentLogger,
       signal,
       item: config === undefined ? item : { ...item, spec: { ...item.spec, config: config as never } },

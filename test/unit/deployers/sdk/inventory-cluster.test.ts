@@ -4,6 +4,7 @@ import type { DeployerPlugin } from '../../../../deployers/sdk/deployer.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
 import { targetReaderOf } from '../../../../deployers/sdk/controller.ts';
 import type { Target } from '../../../../deployers/sdk/kinds.ts';
+import { done } from '../../../../deployers/sdk/outcome.ts';
 import { planItem, withoutWrites } from '../../../../deployers/sdk/plan.ts';
 import { standardTimeouts } from '../../../../deployers/sdk/timeout.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
@@ -179,6 +180,31 @@ describe('a deploy item whose cluster is unknown', () => {
     expect(bench.leftBehind()).to.deep.equal([]);
   });
 
+  it('keeps the list of objects on another cluster', async () => {
+    const bench = await deployedOnA('one');
+    bench.leadTo('b');
+    await bench.job();
+    bench.host.edit('DeployItem', 'proj/web', { status: { targetCluster: null } });
+    await bench.job();
+    expect([bench.status().phase, bench.leftBehind()]).to.deep.equal(['Succeeded', ['uid-a: one']]);
+    expect(bench.status().targetCluster?.uid).to.equal('uid-b');
+  });
+
+  it('keeps its record after a success on another server that reports no inventory', async () => {
+    const plugin = manifestDeployer() as DeployerPlugin;
+    let reportsNothing = false;
+    const apply: DeployerPlugin['apply'] = (ctx) =>
+      reportsNothing ? Promise.resolve(done()) : plugin.apply(ctx);
+    const bench = new ClustersBench({ ...plugin, apply }, { a: 'uid-a', b: undefined });
+    bench.giveItem(settings('one'));
+    await bench.job();
+    bench.leadTo('b');
+    reportsNothing = true;
+    await bench.job();
+    expect([bench.status().phase, bench.managed()]).to.deep.equal(['Succeeded', ['one']]);
+    expect(bench.status().targetCluster?.uid).to.equal('uid-a');
+  });
+
   it('takes no cluster of a job that fails', async () => {
     const bench = await deployedOnA('one');
     bench.host.edit('DeployItem', 'proj/web', { status: { targetCluster: null } });
@@ -289,6 +315,16 @@ describe('the deletion of a deploy item with objects on another cluster', () => 
     bench.giveItem(settings('one'));
     await bench.job();
     bench.host.edit('DeployItem', 'proj/web', { status: { providerStatus: null } });
+    await bench.delete();
+    await bench.job();
+    expect(calls).to.deep.equal(['web']);
+  });
+
+  it('asks the plugin if the cluster of an empty inventory is unknown', async () => {
+    const bench = new ClustersBench(counting());
+    bench.giveItem(settings());
+    await bench.job();
+    bench.host.edit('DeployItem', 'proj/web', { status: { targetCluster: null } });
     await bench.delete();
     await bench.job();
     expect(calls).to.deep.equal(['web']);

@@ -113,6 +113,7 @@ describe('a kubeconfig', () => {
     ['without contexts', '{}'],
     ['whose contexts are not a list', '{"contexts":"x"}'],
     ['that is not a map', 'hello'],
+    ['that is empty', ''],
     ['that is invalid', 'a: [b'],
   ] as const) {
     it(`${title} is unchanged`, () => {

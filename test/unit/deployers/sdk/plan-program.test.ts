@@ -62,7 +62,7 @@ describe('a plan of a program', function () {
     const named = { apiVersion: 'file.example.org/v1', kind: 'File', name: 'a.txt' };
     const objects = [
       { ...named, change: 'change', before: { content: 'old' }, after: { content: 'new' }, note: 'why' },
-      { ...named, namespace: 'ns', change: 'create' },
+      { ...named, namespace: 'ns', change: 'create', problem: 'the folder is missing' },
     ];
     const { objects: planned, notes } = await ask(
       printing(JSON.stringify({ ...HEAD, objects, notes: ['n'] })),
@@ -75,7 +75,10 @@ describe('a plan of a program', function () {
       before: { ...head, content: 'old' },
       after: { ...head, content: 'new' },
     });
-    expect(planned[1]?.ref).to.deep.equal({ ...named, namespace: 'ns' });
+    expect(planned[1]).to.deep.include({
+      ref: { ...named, namespace: 'ns' },
+      problem: 'the folder is missing',
+    });
     expect(notes).to.deep.equal(['n']);
   });
 
@@ -108,6 +111,8 @@ describe('a plan of a program', function () {
   it('is refused with the end of standard error if the program fails', async () => {
     const failing = script("console.error('connection refused'); process.exitCode = 3;");
     expect(await refusal(failing)).to.match(/ ended with exit code 3: connection refused$/);
+    const silent = script("console.error(' '); process.exitCode = 3;");
+    expect(await refusal(silent)).to.match(/ ended with exit code 3$/);
   });
 
   it('is refused if the program cannot be started', async () => {

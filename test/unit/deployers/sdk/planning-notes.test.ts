@@ -1,5 +1,6 @@
 /** Rules of plans that show in single cases: whose kinds count, what is shared, and what a deletion leaves. */
 import { expect } from 'chai';
+import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
 import type { DeployItem } from '../../../../deployers/sdk/kinds.ts';
 import type { View } from '../../../../src/runtime/types.ts';
 import { configMap, LS, manage, manifestConfig } from '../bench.ts';
@@ -20,6 +21,17 @@ describe('the plan of manifests', () => {
     expect((await planOf(b, undefined, { others: [other('api'), other('job')] }))?.notes).to.deep.equal([
       'ConfigMap app/one is also managed by other deploy items: proj/api, proj/job',
     ]);
+  });
+
+  it('names unknown fields of the configuration, which a strict deployer refuses', async () => {
+    const b = await deployed(given());
+    const sloppy = { ...given(manage(configMap('one'))), updateStratgy: 'merge' };
+    const found = 'in the configuration: updateStratgy is not a known field; did you mean updateStrategy?';
+    const { objects = [], notes } = (await planOf(b, sloppy)) ?? {};
+    expect([objects.length, notes]).to.deep.equal([1, [`unknown fields ${found}`]]);
+    const refusal = await planOf(b, sloppy, { isStrict: true }).catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(ConfigurationError).with.property('message').that.contains(found);
+    expect((await planOf(b, sloppy, { isStrict: true, direction: 'remove' }))?.notes).to.deep.equal([]);
   });
 
   it('ends when it is interrupted, wherever it is', async () => {

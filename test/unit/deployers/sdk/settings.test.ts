@@ -32,6 +32,7 @@ describe('the configuration file of a deployer', () => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ['7', /^deployer\.yaml: : .*expected object/],
     ['identity: [a]', /^deployer\.yaml: identity: Invalid input/],
+    ['readiness: later', /^deployer\.yaml: readiness: Invalid option/],
     ['controller: { workers: -1 }', /^deployer\.yaml: controller\.workers: Too small/],
     [
       'targetSelector: [{ targets: [{}] }]',
@@ -43,6 +44,37 @@ describe('the configuration file of a deployer', () => {
       expect(refusalOf(text).message).to.match(message);
     });
   }
+
+  for (const readiness of ['kstatus', 'landscaper'])
+    it(`may say when objects are ready: ${readiness}`, () => {
+      const { settings } = readSettings(`readiness: ${readiness}`, 'deployer.yaml');
+      expect(settings).to.deep.equal({ readiness });
+    });
+
+  describe('with keys that it cannot have', () => {
+    const text = `
+      indentity: a
+      targetSelector: [{ annotations: [{ key: a, operator: exists, valeus: [b] }], label: [] }]`;
+    const found = [
+      'indentity is unknown and has no effect; did you mean identity?',
+      'targetSelector[0].annotations[0].valeus is unknown and has no effect; did you mean targetSelector[0].annotations[0].values?',
+      'targetSelector[0].label is unknown and has no effect; did you mean targetSelector[0].labels?',
+    ];
+
+    it('is accepted, and each of them is reported', () => {
+      const notes: string[] = [];
+      const { settings } = readSettings(text, 'deployer.yaml', { onNote: (note) => notes.push(note) });
+      expect(settings.targetSelector).to.have.length(1);
+      expect(notes).to.have.members(found);
+    });
+
+    it('is refused if the caller refuses them', () => {
+      expect(() => readSettings(text, 'deployer.yaml', { refusesUnknown: true })).to.throw(
+        SettingsError,
+        'deployer.yaml: unknown key indentity; did you mean identity?',
+      );
+    });
+  });
 
   it('may be empty, and may leave out everything', () => {
     for (const text of ['', '{}', 'targetSelector: null'])

@@ -203,5 +203,6 @@ describe('unknown fields', () => {
       unreadFields({ list: [{ a: 'anything' }], map: { a: 'anything' } }, { list: 'x', map: 'y' }),
     ).to.deep.equal([]);
     expect(unreadFields({ list: [{ a: 'anything' }] }, { list: [{ b: 1 }] })).to.have.length(1);
+    expect(unreadFields({ values: 'anything' }, { values: { a: { b: 1 } } })).to.deep.equal([]);
   });
 });

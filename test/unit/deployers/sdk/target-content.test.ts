@@ -87,6 +87,17 @@ describe('the content of a target', () => {
     );
   });
 
+  for (const [title, text, message] of [
+    ['an integer beyond 2^53', 'a: 1\nb: 9007199254740993', 'line 2 is an integer beyond 2^53'],
+    ['no YAML', 'a: [', 'the content of target a is not valid YAML'],
+  ] as const)
+    it(`is refused before it is used when one key has ${title}`, async () => {
+      const target = (await inSecret({ k: text }, 'k')) as ResolvedTarget;
+      expect(() => {
+        validateTarget(target, 'Reconcile');
+      }).to.throw(ConfigurationError, message);
+    });
+
   it('has scalar fields as strings', async () => {
     const { resolve } = given();
     const { text } = await resolve({ config: { a: 'x', b: 5, c: false, d: {}, e: null } });

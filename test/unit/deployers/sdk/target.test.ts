@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { labels } from '../../../../src/api/labels.ts';
 import { createTokens } from '../../../../deployers/sdk/tokens.ts';
 import { at, endsJob, problemOf, RetryError } from '../../../../deployers/sdk/errors.ts';
 import { apiErrorFrom, InvalidObjectName } from '../../../../src/runtime/errors.ts';
@@ -131,6 +132,18 @@ describe('targets', () => {
       /^the content of target cluster-a: line 1 is an integer beyond 2\^53/,
     );
     expect(lastError?.message).to.contain('in quotes').and.not.contain('9007199254740993');
+  });
+
+  it('a copy of an imported target is named as the import in errors of its server', async () => {
+    const b = new Bench(manifestDeployer());
+    b.givenTarget();
+    b.host.edit('Target', 'proj/cluster-a', { metadata: { labels: { [labels.dataKey]: 'prod' } } });
+    b.target.fail = (verb, what) => {
+      throw apiErrorFrom(503, { message: 'later' }, { verb, kind: what });
+    };
+    b.giveItem(settings);
+    await b.kick('j1');
+    expect(b.status().lastError?.message).to.contain('target prod').and.not.contain('target cluster-a');
   });
 
   it('a target without content is reported with what is missing', async () => {

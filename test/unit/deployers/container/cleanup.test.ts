@@ -215,6 +215,16 @@ describe('the objects of an item', () => {
       expect(cluster.names('Secret')).to.deep.equal(['proj/api-x', 'proj/of-a-user']);
     });
 
+    it('with one request for each item, however many objects it has', async () => {
+      giveItem('web');
+      for (const name of ['a', 'b']) cluster.put(object('Secret', name));
+      cluster.put(object('ConfigMap', 'c'));
+      cluster.takeRequests();
+      await collect();
+      const requests = cluster.takeRequests().filter((request) => request.includes('DeployItem'));
+      expect(requests).to.deep.equal(['get DeployItem proj/web']);
+    });
+
     it('although one of them cannot be deleted, and no kind is skipped', async () => {
       for (const name of ['a', 'b']) cluster.put(object('Secret', name));
       cluster.put(object('ConfigMap', 'c'));

@@ -186,7 +186,14 @@ describe('an object that an item needs', () => {
 
     it('if the other item is gone, or if it is the same item with another deployer', async () => {
       taken();
+      const forces: unknown[] = [];
+      const send = cluster.send.bind(cluster);
+      cluster.send = (write) => {
+        if (write.verb === 'apply') forces.push(write.force);
+        return send(write);
+      };
       expect(await reserve()).to.equal('done');
+      expect(forces, 'only after it is clear whose name it is').to.deep.equal([false, true]);
       expect(stored()).to.deep.equal(secret(API).data);
       cluster.drop('Secret', 'proj/x');
       taken();

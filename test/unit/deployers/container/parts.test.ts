@@ -32,6 +32,11 @@ describe('the configuration of the container deployer', () => {
     expect(read({})).to.deep.include({ image: undefined, command: undefined, registryPullSecrets: [] });
   });
 
+  it('has what the image runs', () => {
+    const run = { image: 'tool:1', command: ['run'], args: ['--all'] };
+    expect(read(run)).to.deep.include(run);
+  });
+
   it('treats null as missing, because templates write it', () => {
     expect(
       read({ image: null, args: null, importValues: null, blueprint: null, registryPullSecrets: null }),
@@ -313,7 +318,7 @@ describe('a pod is deleted', () => {
 describe('the target as programs read it', () => {
   it('has integers beyond 2^53 with all their digits', () => {
     const target = {
-      apiVersion: 'v1',
+      apiVersion: 'landscaper.gardener.cloud/v1alpha1',
       kind: 'Target',
       metadata: { name: 't' },
       spec: { config: { n: 2n ** 60n + 1n } },
@@ -323,13 +328,19 @@ describe('the target as programs read it', () => {
 
   it('has all metadata, as upstream’s: also the managed fields', () => {
     const metadata = { name: 't', managedFields: [{ manager: 'kubectl', operation: 'Update' }] };
-    const target = { apiVersion: 'v1', kind: 'Target', metadata, spec: {} };
+    const target = { apiVersion: '', kind: '', metadata, spec: {} };
     const { target: shown } = JSON.parse(targetFile(target, 'x')) as { target: object };
     expect(shown).to.deep.include({ kind: 'Target', metadata });
+    expect(shown).to.have.property('apiVersion', 'landscaper.gardener.cloud/v1alpha1');
   });
 });
 
 describe('credentials for a kubelet', () => {
+  it('may be a token that a registry has issued', () => {
+    const text = dockerConfig('example.org', { username: '', password: '', identityToken: 'issued' });
+    expect(text['.dockerconfigjson']).to.contain('"identitytoken":"issued"');
+  });
+
   it('name the registry as kubelets expect it', () => {
     const login = { username: 'u', password: 'p' };
     const auths = (host: string): object =>

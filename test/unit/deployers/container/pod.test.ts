@@ -1,7 +1,11 @@
 /** The pod of a run: rights, resources and pull policies of its containers. */
 import { expect } from 'chai';
 import { podOf } from '../../../../deployers/container/pod.ts';
-import { defaultSettings, type ContainerSettings } from '../../../../deployers/container/settings.ts';
+import {
+  defaultSettings,
+  PULL_POLICIES,
+  type ContainerSettings,
+} from '../../../../deployers/container/settings.ts';
 
 interface Security {
   readonly runAsUser?: number;
@@ -12,6 +16,8 @@ interface Security {
 }
 interface Container {
   readonly name: string;
+  readonly command?: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly imagePullPolicy: string;
   readonly securityContext: Security;
   readonly resources: { readonly requests: object; readonly limits: object };
@@ -136,6 +142,7 @@ describe('the pod of a run', () => {
     expect(named(spec, 'main')?.imagePullPolicy).to.equal('Never');
     expect(named(spec, 'wait')?.imagePullPolicy).to.equal('Always');
     expect(named(spec, 'init')?.imagePullPolicy).to.equal('IfNotPresent');
+    expect(PULL_POLICIES, 'those of Kubernetes').to.have.members(['Always', 'IfNotPresent', 'Never']);
   });
 
   it('mounts each secret that was created for it, and no other', () => {
@@ -166,6 +173,34 @@ describe('the pod of a run', () => {
     expect(beside.containers.map(({ name }) => name)).to.deep.equal(['main', 'wait']);
     expect(named(beside, 'wait')).to.not.have.property('restartPolicy');
     expect(JSON.stringify(beside)).to.not.contain('WAIT_AS_SIDECAR');
+  });
+
+  it('runs the programs of the deployer beside the image', () => {
+    const spec = specOf();
+    for (const name of ['init', 'wait'])
+      expect(named(spec, name)?.command).to.deep.equal(['espalier', 'container', name]);
+    expect(named(spec, 'main')).to.not.have.property('command');
+  });
+
+  it('says which pod and which item they belong to', () => {
+    const pod = [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+    ];
+    const item = [
+      { name: 'DEPLOY_ITEM_NAME', value: 'web' },
+      { name: 'DEPLOY_ITEM_NAMESPACE', value: 'proj' },
+    ];
+    const spec = specOf();
+    for (const name of ['init', 'wait'])
+      expect(named(spec, name)?.env).to.deep.include.members([...pod, ...item]);
+    expect(named(spec, 'main')?.env).to.deep.include.members(pod);
+  });
+
+  it('trusts the API server by the certificates of the cluster', () => {
+    expect(JSON.stringify(specOf().volumes)).to.contain(
+      '"configMap":{"name":"kube-root-ca.crt","items":[{"key":"ca.crt","path":"ca.crt"}]}',
+    );
   });
 
   it('gives the image the trace of its job, if there is one', () => {

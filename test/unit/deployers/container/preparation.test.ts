@@ -74,6 +74,35 @@ describe('the preparation of a run', () => {
     });
   }
 
+  for (const kind of ['ServiceAccount', 'Role', 'RoleBinding'])
+    it(`names the account whose ${kind} the API server refuses`, async () => {
+      give();
+      bench.host.fail = (verb, what) => {
+        if (verb === 'apply' && what === `${kind} proj/proj-web-init`) throw refusal(403);
+      };
+      await bench.kick('j1');
+      expect(problem()).to.match(/^account proj-web-init: /);
+    });
+
+  it('gives the init container the credentials for the repository of the blueprint', async () => {
+    const auths = { 'example.org': { username: 'u', password: 'p' } };
+    bench.host.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'pull', namespace: NAMESPACE },
+      data: { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') },
+    });
+    const repositoryContext = { type: 'OCIRegistry', baseUrl: 'example.org/stock' };
+    give({
+      registryPullSecrets: [{ name: 'pull', namespace: NAMESPACE }],
+      componentDescriptor: { ref: { componentName: 'example.org/a', version: '1.0.0', repositoryContext } },
+      blueprint: { ref: { resourceName: 'blueprint' } },
+    });
+    await bench.kick('j1');
+    for (const name of ['imgpullsec', 'bppullsec', 'cdpullsec'])
+      expect(secretText(`proj-web-${name}`, '.dockerconfigjson'), name).to.contain('"username":"u"');
+  });
+
   it('uses the pod of an attempt whose answer was lost, and not that of a user', async () => {
     give();
     bench.host.lost = (verb, what) => {

@@ -45,7 +45,9 @@ describe('a run', () => {
   ];
   for (const [reason, message] of final) {
     it(`has failed if its image cannot be pulled: ${reason} ${message}`, () => {
-      expect(pulling(reason, message)).to.include({ is: 'failed', isStuck: true });
+      const stand = pulling(reason, message);
+      expect(stand).to.include({ is: 'failed', isStuck: true });
+      expect(stand).to.have.nested.property('problem.message').that.contains('image "main-image"');
     });
   }
 

@@ -86,6 +86,7 @@ describe('a pod that has succeeded', () => {
 
   it('fails the job if its sidecar did not end', () => {
     for (const wait of [waiting('wait', 'CrashLoopBackOff', 'back-off'), running('wait')]) {
+      expect(stateOf(wait)).to.have.property('is', 'failed');
       expect(stateOf(wait)).to.have.nested.property('problem.operation', 'RunWaitContainer');
     }
   });

@@ -50,7 +50,7 @@ describe('the tokens of a pod', () => {
   });
 
   describe('that are not issued', () => {
-    const asked = (raw: () => Promise<unknown>, sent: unknown[] = []): Promise<unknown> => {
+    const asked = (raw: Client['raw'], sent: unknown[] = []): Promise<unknown> => {
       const labels = { 'container.deployer.landscaper.gardener.cloud/name': 'x' };
       const get = () => Promise.resolve({ metadata: { name: 'x', namespace: 'pods', labels } });
       const send = (write: unknown) => Promise.resolve(sent.push(write));
@@ -86,7 +86,20 @@ describe('the tokens of a pod', () => {
 
     it('are stored one for each account if they are issued', async () => {
       const sent: unknown[] = [];
-      expect(await asked(() => Promise.resolve({ status: { token: 'x' } }), sent)).to.equal('issued');
+      const requests: unknown[] = [];
+      const issue: Client['raw'] = (_method, path, body) => {
+        requests.push({ path, body });
+        return Promise.resolve({ status: { token: 'x' } });
+      };
+      expect(await asked(issue, sent)).to.equal('issued');
+      expect(requests[0]).to.deep.equal({
+        path: '/api/v1/namespaces/pods/serviceaccounts/proj-web-init/token',
+        body: {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          spec: { expirationSeconds: 901 },
+        },
+      });
       const names = sent.map(
         (write) => (write as { object: { metadata: { name: string } } }).object.metadata.name,
       );

@@ -1,122 +1,10 @@
 import { expect } from 'chai';
-import { containerConfig } from '../../../../deployers/container/config.ts';
-import { helmConfig } from '../../../../deployers/helm/config.ts';
 import { manifestConfig } from '../../../../deployers/manifest/config.ts';
 import { manifestDeployer } from '../../../../deployers/manifest/index.ts';
-import { mockConfig } from '../../../../deployers/mock/config.ts';
-import type { Codec } from '../../../../deployers/sdk/codec.ts';
-import { GROUP } from '../../../../src/api/labels.ts';
 import { Bench, configMap, manage, manifestConfig as document } from '../bench.ts';
+import { describeSchema, export_, head, manifest, whole } from '../whole-configurations.ts';
 
-const head = (deployer: string, version = 'v1alpha1') => ({
-  apiVersion: `${deployer}.deployer.${GROUP}/${version}`,
-  kind: 'ProviderConfiguration',
-});
-const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'app' };
-const check = {
-  name: 'c',
-  disabled: false,
-  targetName: 't',
-  resourceSelector: [ref],
-  labelSelector: { apiVersion: 'v1', kind: 'ConfigMap', matchLabels: { any: 'thing' } },
-  requirements: [{ jsonPath: '.a', operator: 'in', values: [{ value: { any: 1 } }] }],
-};
-const fromObjectRef = { apiVersion: 'v1', kind: 'Secret', jsonPath: '.b' };
-const export_ = { key: 'k', jsonPath: '.a', targetName: 't', fromResource: ref, fromObjectRef };
-const groups = [
-  { predefinedResourceGroup: { type: 'crds', forceDelete: true } },
-  {
-    customResourceGroup: {
-      resources: [{ apiVersion: 'v1', kind: 'ConfigMap', names: ['a'], namespaces: ['app'] }],
-      forceDelete: true,
-      deleteAllResources: true,
-      targetName: 't',
-    },
-  },
-];
-const common = {
-  updateStrategy: 'merge',
-  readinessChecks: { disableDefault: true, custom: [check] },
-  exports: { exports: [export_] },
-  deletionGroups: groups,
-  deletionGroupsDuringUpdate: groups,
-  continuousReconcile: { every: '1h' },
-};
-const manifest = {
-  policy: 'manage',
-  manifest: { ...configMap('a'), any: { thing: 1 } },
-  annotateBeforeCreate: { a: 'b' },
-  annotateBeforeDelete: { a: 'b' },
-  patchAfterDeployment: { any: 1 },
-  patchBeforeDelete: { any: 1 },
-};
-
-/** With every field that deployers read. */
-const whole: Readonly<Record<string, readonly [Codec<unknown>, object]>> = {
-  manifest: [manifestConfig, { ...head('manifest', 'v1alpha2'), ...common, manifests: [manifest] }],
-  'manifest of old': [manifestConfig, { ...head('manifest'), ...common, manifests: [configMap('a')] }],
-  helm: [
-    helmConfig,
-    {
-      ...head('helm'),
-      ...common,
-      name: 'n',
-      namespace: 'app',
-      createNamespace: true,
-      values: { any: { thing: 1 } },
-      helmDeployment: true,
-      chart: {
-        archive: { raw: 'x', remote: { url: 'https://charts.example.org/c.tgz' } },
-        ref: 'example.org/c:1',
-        resourceRef: 'r',
-        helmChartRepo: { helmChartRepoUrl: 'https://x.org', helmChartName: 'c', helmChartVersion: '1' },
-      },
-      helmDeploymentConfig: {
-        install: { atomic: true },
-        upgrade: { wait: true },
-        uninstall: { timeout: '1m' },
-      },
-      exportsFromManifests: [{ key: 'other', jsonPath: '.a', fromResource: ref }],
-    },
-  ],
-  container: [
-    containerConfig,
-    {
-      ...head('container'),
-      image: 'i',
-      command: ['a'],
-      args: ['b'],
-      importValues: { any: 1 },
-      blueprint: { inline: { filesystem: { any: 'thing' } } },
-      componentDescriptor: {
-        ref: { componentName: 'c', version: '1', repositoryContext: { any: 'thing' } },
-      },
-      registryPullSecrets: [{ name: 's', namespace: 'n' }],
-      continuousReconcile: { cron: '* * * * *' },
-    },
-  ],
-  mock: [
-    mockConfig,
-    {
-      ...head('mock'),
-      phase: 'Succeeded',
-      initialPhase: 'Init',
-      providerStatus: { any: 1 },
-      export: { any: 1 },
-      continuousReconcile: { every: '1h' },
-    },
-  ],
-};
-
-/** The same document, which records the names of its top-level fields that are read. */
-function overheard(given: object, asked: Set<string>): object {
-  return new Proxy(given, {
-    get(fields, name) {
-      if (typeof name === 'string') asked.add(name);
-      return Reflect.get(fields, name) as unknown;
-    },
-  });
-}
+for (const title of ['container', 'mock']) describeSchema(title);
 
 it('many unknown fields are all found, and the first ones compared with known fields', () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`manifest${String(i)}`, 1]));
@@ -127,21 +15,6 @@ it('many unknown fields are all found, and the first ones compared with known fi
 });
 
 describe('unknown fields of configurations', () => {
-  for (const [title, [codec, given]] of Object.entries(whole)) {
-    it(`are none in a complete one: ${title}`, () => {
-      codec.decode(given);
-      expect(codec.unread?.(given)).to.deep.equal([]);
-    });
-
-    it(`exclude fields that are read: ${title}`, () => {
-      const asked = new Set<string>();
-      codec.decode(overheard(given, asked));
-      const filled = { ...Object.fromEntries([...asked].map((name) => [name, 1])), ...given };
-      expect(codec.unread?.(filled)).to.deep.equal([]);
-      expect(asked.size).to.be.greaterThan(4);
-    });
-  }
-
   const slips: readonly (readonly [string, object, string])[] = [
     ['manifest', { manifest: [] }, 'manifest is not a known field; did you mean manifests?'],
     [

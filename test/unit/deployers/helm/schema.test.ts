@@ -1,0 +1,3 @@
+import { describeSchema } from '../whole-configurations.ts';
+
+describeSchema('helm');

@@ -179,7 +179,7 @@ function elementsOf(document: unknown): readonly KubeObject[] {
 function isOlderThanJob({ item, clock }: HelmContext, { createdAt }: ReleaseRecord): boolean {
   const startedMs = item.status?.transitionTimes?.initTime;
   const limit = startedMs === undefined ? clock.wall() : Date.parse(startedMs);
-  return createdAt !== undefined && Date.parse(createdAt) < limit;
+  return Date.parse(createdAt ?? '') < limit;
 }
 
 /** Whether the process that created a pending record no longer runs. */

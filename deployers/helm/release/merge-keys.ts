@@ -105,7 +105,6 @@ export const rulesOfKind = ({
 }): TypeRules => KINDS[`${groupOf(apiVersion)}/${kind}`] ?? TYPES['Object'] ?? none;
 
 /** The rules for the fields below a field. */
-export const rulesBelow = ({ type }: FieldRules): TypeRules =>
-  type === undefined ? none : (TYPES[type] ?? none);
+export const rulesBelow = ({ type = '' }: FieldRules): TypeRules => TYPES[type] ?? none;
 
 export type { TypeRules };

@@ -72,7 +72,7 @@ function byIdentity(
 /** What the chart changed is changed, and what others added stays. */
 function mergedMap(before: Fields, live: Fields, wanted: Fields): Fields {
   const result = copy(live);
-  for (const key of Object.keys(before)) if (!Object.hasOwn(wanted, key)) Reflect.deleteProperty(result, key);
+  for (const key of Object.keys(before)) Reflect.deleteProperty(result, key);
   for (const [key, value] of Object.entries(wanted)) {
     const [old, known] = [ownField(before, key), ownField(live, key)];
     const isMap = isObject(value) && isObject(known);

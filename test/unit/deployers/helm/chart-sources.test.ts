@@ -43,6 +43,10 @@ class Loader {
   error: Error | undefined;
   hasArtifact = true;
   stops = false;
+  /** The error of the program that reads the chart. */
+  readError: Error | undefined;
+  /** The components that were searched. */
+  readonly found: object[] = [];
   readonly #clock = new FakeClock();
   readonly #cache = createChartCache(this.#clock, 10_000_000);
   #jobs = 0;
@@ -52,10 +56,12 @@ class Loader {
     chartsOf: () => ({
       ...chartsHere()(''),
       ...(this.stops && { mentions: () => Promise.reject(new ChartStopped('it takes too long')) }),
+      ...(this.readError && { mentions: () => Promise.reject(this.readError as Error) }),
     }),
     repositories: {
-      find: () =>
-        Promise.resolve({
+      find: (wanted: object) => {
+        this.found.push(wanted);
+        return Promise.resolve({
           component: {
             name: 'example.org/a',
             version: '1.0.0',
@@ -67,7 +73,8 @@ class Loader {
             ],
           },
           repository: {},
-        }),
+        });
+      },
       registry: (host: string, _: unknown, namespace: string) => ({
         name: `registry ${host}`,
         artifact: (repository: string) => {
@@ -203,6 +210,11 @@ describe('the chart of a job', () => {
     }
   });
 
+  it('is searched in the version of the component that its key names', async () => {
+    await loader.load(OF_COMPONENT);
+    expect(loader.found).to.deep.equal([{ componentName: 'example.org/a', version: '1.0.0' }]);
+  });
+
   it('that the registry does not have ends the job', async () => {
     loader.hasArtifact = false;
     const error = await loader.failure(ref('charts/web'));
@@ -286,6 +298,14 @@ describe('the chart of a job', () => {
       expect(await loader.failure({ ...REPO, url: server.url })).to.be.instanceOf(ConfigurationError);
       await server.stop();
     });
+  });
+
+  it('that causes an unexpected error passes it on', async () => {
+    loader.error = new TypeError('a bug of a registry');
+    expect(await loader.failure(ref('a'))).to.equal(loader.error);
+    loader.error = undefined;
+    loader.readError = new TypeError('a bug of the reader');
+    expect(await loader.failure(ref('a'))).to.equal(loader.readError);
   });
 
   it('is retried if a registry is not available', async () => {

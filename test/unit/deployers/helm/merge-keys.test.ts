@@ -96,6 +96,17 @@ describe('a three-way merge', () => {
     });
   });
 
+  it('names the order of a list with each change of an element, as servers expect it', () => {
+    const before = pod({ containers: [container('a'), container('b')] });
+    const wanted = pod({ containers: [container('a'), container('b', { image: 'b:2' })] });
+    expect(merged(before, before, wanted).patch).to.deep.equal({
+      spec: {
+        containers: [{ name: 'b', image: 'b:2' }],
+        '$setElementOrder/containers': [{ name: 'a' }, { name: 'b' }],
+      },
+    });
+  });
+
   it('removes fields that left the chart, but not fields of others', () => {
     const { result } = merged(
       pod({}, { labels: { a: '1', b: '2' } }),
@@ -192,6 +203,18 @@ describe('a three-way merge', () => {
         expect(strategicPatch({ before: wanted, live: result, wanted }, rules)).to.deep.equal({});
       });
 
+    it('distinguishes ports of a container by number and protocol', () => {
+      const ports = (...list: readonly object[]): Fields =>
+        pod({ containers: [container('a', { ports: list })] });
+      const [udp, tcp, web] = [
+        { containerPort: 53, protocol: 'UDP' },
+        { containerPort: 53, protocol: 'TCP' },
+        { containerPort: 80, protocol: 'TCP' },
+      ];
+      const live = ports(udp, { ...tcp, hostIP: 'theirs' }, web);
+      expect(merged(ports(udp, tcp, web), live, ports(udp, web)).result).to.deep.equal(ports(udp, web));
+    });
+
     it('distinguishes the constraints of a topology by two keys, and other elements by their position', () => {
       const constraint = (maxSkew: number, whenUnsatisfiable: string): object => ({
         maxSkew,
@@ -216,5 +239,8 @@ describe('a three-way merge', () => {
     expect(mergePatch(live, changed)).to.deep.equal({ spec: { size: 5, list: [2], theirs: 1 } });
     const repaired = jsonPatch({ before, live, wanted });
     expect(mergePatch(live, repaired)).to.deep.equal({ spec: { size: 1, list: [2], theirs: 1 } });
+    expect(jsonPatch({ before: {}, live, wanted }), 'a map that is new in the chart').to.deep.equal({
+      spec: { size: 1, list: [2] },
+    });
   });
 });

@@ -1,6 +1,7 @@
 /** Charts with and without releases: the change from one to the other, what is applied, and what a plan says before. */
 import { expect } from 'chai';
 import { helmDeployer } from '../../../../deployers/helm/index.ts';
+import { MANIFEST_LABEL } from '../../../../deployers/objects/manifests/label.ts';
 import { createComponentRepositories } from '../../../../src/components/component-repositories.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { seededRng } from '../../../../src/lib/rng.ts';
@@ -86,6 +87,8 @@ describe('a chart', () => {
     });
 
     it('keeps its objects while the helm program is missing; the deletion does not need it', async () => {
+      await start(release(), { executable: '/no/helm' });
+      expect(bench.status().providerStatus, 'nothing was begun').to.equal(undefined);
       await start(templates(), { executable: '/no/helm' });
       await next(release());
       expect([bench.status().phase, names('ConfigMap')]).to.deep.equal(['Failed', ['app/demo-cm']]);
@@ -138,6 +141,7 @@ describe('a chart', () => {
         ['r'],
         ['app/demo-cm', 'elsewhere/e'],
       ]);
+      expect(bench.target.find('ClusterRole', 'r')?.metadata).to.not.have.property('namespace');
     });
 
     for (const [title, text, message] of [
@@ -154,10 +158,25 @@ describe('a chart', () => {
         expect(problem()).to.contain(message);
       });
 
-    it('retries while the values lack the field of an export', async () => {
-      await start(templates({ exportsFromManifests: [{ key: 'a', jsonPath: '.Values.none' }] }));
-      expect(problem()).to.contain('export a: the values have no field');
-      expect(bench.status().phase).to.equal('Progressing');
+    for (const [title, jsonPath, message] of [
+      ['the values lack the field of an export', '.Values.none', 'export a: the values have no field'],
+      ['the path of an export cannot be evaluated', '.Values.msg[0:1]', 'export a: '],
+    ] as const)
+      it(`retries while ${title}`, async () => {
+        await start(templates({ exportsFromManifests: [{ key: 'a', jsonPath }] }));
+        expect(problem()).to.contain(message);
+        expect(bench.status().phase).to.equal('Progressing');
+      });
+
+    it('is applied with the labels of both deployers, and with the strategy of the configuration', async () => {
+      await start(templates({ updateStrategy: 'merge' }));
+      const labels = bench.target.find('ConfigMap', 'app/demo-cm')?.metadata.labels ?? {};
+      expect(Object.keys(labels)).to.include.members([MANIFEST_LABEL, `helm.deployer.${LS}/deployitem`]);
+      bench.target.edit('ConfigMap', 'app/demo-cm', { data: { theirs: 'kept' } });
+      await next(templates({ updateStrategy: 'merge', values: { msg: 'new' } }));
+      expect(bench.target.find('ConfigMap', 'app/demo-cm')?.['data'], problem()).to.include({
+        theirs: 'kept',
+      });
     });
   });
 
@@ -268,6 +287,9 @@ describe('a chart', () => {
       }
       adopt(mine);
       expect((await planned(release())).rows).to.deep.equal(['unchanged ConfigMap demo-cm']);
+      bench.target.edit('ConfigMap', 'app/demo-cm', { data: { msg: 'by hand' } });
+      const { rows } = await planned(release());
+      expect(rows, 'nobody knows what it was').to.deep.equal(['change ConfigMap demo-cm']);
     });
 
     it('of a removal: of the recorded release, of its objects without one, or of nothing', async () => {
@@ -279,6 +301,11 @@ describe('a chart', () => {
       });
       await start(templates());
       expect(await remove()).to.deep.equal({ rows: ['delete ConfigMap demo-cm'], notes: [] });
+      bench.configure(release());
+      expect(await remove(), 'before a job has created the release').to.deep.equal({
+        rows: ['delete ConfigMap demo-cm'],
+        notes: [],
+      });
       bench.host.edit('DeployItem', 'proj/web', { status: { providerStatus: null } });
       expect(await remove()).to.deep.equal({ rows: [], notes: [] });
     });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createChartCache } from '../../../../deployers/helm/cache.ts';
 import { isUnchangedOnCluster } from '../../../../deployers/helm/drift.ts';
 import { actionFlags, timeoutFlag, timeoutFor } from '../../../../deployers/helm/flags.ts';
-import { errorMessageOf, findHelm } from '../../../../deployers/helm/helm-cli.ts';
+import { errorMessageOf, findHelm, HelmMissing } from '../../../../deployers/helm/helm-cli.ts';
 import { maskFor } from '../../../../deployers/helm/errors.ts';
 import { elementsIn } from '../../../../deployers/helm/release.ts';
 import type { ReleaseRecord } from '../../../../deployers/helm/releases.ts';
@@ -172,7 +172,12 @@ describe('a release that may have changed', () => {
       configMap('n', { k: '1000m' }),
       false,
     ],
-    ['empty fields are ignored', { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false }, true],
+    [
+      'empty fields are ignored',
+      { ...configMap('a', { k: 'v' }), binaryData: {}, immutable: false, count: 0, text: '' },
+      true,
+    ],
+    ['a missing number is drift', { ...configMap('a', { k: 'v' }), count: 1 }, false],
   ];
   for (const [what, object, answer] of cases) {
     it(what, async () => {
@@ -213,6 +218,24 @@ describe('error messages of helm', () => {
       expect(maskFor({ name: 'demo', namespace: 'app', values })(message)).to.equal(shown);
     });
   }
+});
+
+describe('the helm program', () => {
+  for (const [title, output] of [
+    ['of Helm 2', 'echo v2.17.0'],
+    ['of something else', 'echo usage'],
+    ['that fails', 'echo v3.1.0; exit 1'],
+  ] as const)
+    it(`${title} is refused`, () => {
+      const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+      try {
+        const program = join(folder, 'helm');
+        writeFileSync(program, `#!/bin/sh\n${output}\n`, { mode: 0o700 });
+        expect(() => findHelm(program)).to.throw(HelmMissing, 'is not Helm 3 or later');
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
 });
 
 describe('a cancelled helm process', () => {

@@ -60,6 +60,16 @@ describe('the helm program', () => {
       expect(outlookOf(problem?.cause)).to.equal(outlook);
     });
 
+  for (const [waits, flags] of [
+    [true, '--wait --timeout 1000ms'],
+    [false, '--timeout 1000ms'],
+  ] as const)
+    it(`uninstalls a release in its own namespace, and ${waits ? 'waits' : 'does not wait'}`, async () => {
+      const release = { name: 'old', namespace: 'elsewhere', waits, timeoutMs: 1000 };
+      expect(await actionsFor('web', '{}').uninstall(release)).to.equal(undefined);
+      expect(await stored('calls')).to.equal(`uninstall old --namespace elsewhere ${flags}\n`);
+    });
+
   it('does not render the chart again after a wait that took too long', async () => {
     const error = 'INSTALLATION FAILED: context deadline exceeded';
     await writeFile(join(folder, 'install'), `Error: ${error}\n`);

@@ -52,11 +52,17 @@ describe('a job with a release', () => {
     bench.status().providerStatus as { release?: Record<string, unknown>; managedResources?: unknown };
 
   it('records which revision it starts before it starts it, and which it made', async () => {
+    let notedAtStart: unknown;
+    bench.target.fail = (verb, what) => {
+      if (verb === 'create' && what.startsWith('Secret ')) notedAtStart = noted().release;
+    };
     await bench.kick('j1');
     const planned = bench.history
       .map(({ providerStatus }) => (providerStatus as { release?: object } | undefined)?.release)
       .filter((each) => each !== undefined);
     expect(planned[0]).to.include({ name: 'demo', namespace: 'app', revision: 1, planned: true });
+    expect(planned[0]).to.have.property('digest', noted().release?.['digest']);
+    expect(notedAtStart).to.include({ revision: 1, planned: true });
     expect(noted().release).to.include({ revision: 1 }).and.not.have.property('planned');
     expect(bench.status().phase).to.equal('Succeeded');
   });

@@ -1,7 +1,13 @@
 /** What templates can read about a target, whose server a tenant may run. */
 import { expect } from 'chai';
-import { capabilitiesOf, staticCapabilities } from '../../../../deployers/helm/target-facts.ts';
-import { ConfigurationError } from '../../../../deployers/sdk/errors.ts';
+import {
+  capabilitiesOf,
+  isKubernetesObject,
+  lookupFrom,
+  staticCapabilities,
+} from '../../../../deployers/helm/target-facts.ts';
+import { ConfigurationError, RetryError } from '../../../../deployers/sdk/errors.ts';
+import { NoSuchKind } from '../../../../src/runtime/errors.ts';
 
 const chart = { keywords: ['Capabilities', 'APIVersions'] } as never;
 const ctx = { config: { values: {}, exports: [] }, signal: new AbortController().signal } as never;
@@ -46,5 +52,59 @@ describe('the capabilities of a target', () => {
   it('do not contain a version that is far too long', async () => {
     const { kubeVersion, minor } = await read(1, 10, 'v'.repeat(2 ** 20)).capabilities;
     expect([kubeVersion, minor]).to.deep.equal([staticCapabilities.kubeVersion, undefined]);
+    for (const [length, isKept] of [
+      [256, true],
+      [257, false],
+    ] as const) {
+      const version = 'v1'.padEnd(length, '0');
+      const found = await read(1, 10, version).capabilities;
+      expect(found.kubeVersion === version, String(length)).to.equal(isKept);
+    }
   });
+});
+
+describe('a lookup of a kind that the target does not have', () => {
+  const { signal } = new AbortController();
+  const missing = new NoSuchKind({ apiVersion: 'example.org/v1', kind: 'Gadget' });
+  const access = { kindOf: () => Promise.reject(missing) } as never;
+  const key = { apiVersion: 'example.org/v1', kind: 'Gadget', namespace: '', name: 'g' };
+  const crd = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.example.org' },
+    spec: {
+      group: 'example.org',
+      scope: 'Cluster',
+      names: { kind: 'Gadget', plural: 'gadgets' },
+      versions: [{ name: 'v1' }],
+    },
+  };
+
+  it('finds nothing if the chart defines the kind', async () => {
+    expect(await lookupFrom(access, signal, () => Promise.resolve([crd]))(key)).to.equal(undefined);
+  });
+
+  it('is retried otherwise, since someone may install it', async () => {
+    const error: unknown = await lookupFrom(access, signal, () => Promise.resolve([]))(key).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(RetryError);
+    expect((error as Error).message).to.contain('the target has no such kind');
+  });
+});
+
+describe('a document of a chart', () => {
+  for (const [document, isObject] of [
+    [{ apiVersion: 'v1', kind: 'ConfigMap' }, true],
+    [{ apiVersion: 'v1' }, false],
+    [{ apiVersion: 'v1', kind: '' }, false],
+    [{ apiVersion: 'v1', kind: 7 }, false],
+    [{ apiVersion: '', kind: 'ConfigMap' }, false],
+    [{ kind: 'ConfigMap' }, false],
+    ['text', false],
+    [null, false],
+  ] as const)
+    it(`is ${isObject ? 'an' : 'not an'} object of a cluster: ${JSON.stringify(document)}`, () => {
+      expect(isKubernetesObject(document)).to.equal(isObject);
+    });
 });

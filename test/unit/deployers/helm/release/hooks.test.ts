@@ -48,6 +48,13 @@ describe('the hooks of a release', () => {
     expect(objects()).to.deep.equal(['-Job a', '+Job a']);
   });
 
+  it('of a kind that the cluster does not have fail the action, which names their file', async () => {
+    const metadata = { name: 'a', annotations: hook('pre-install', 'before-hook-creation') };
+    expect(await bench.install(chartOf([{ apiVersion: 'example.com/v1', kind: 'Nothing', metadata }])))
+      .to.contain('unable to build kubernetes object for deleting hook small/templates/00.yaml')
+      .and.contain('Nothing');
+  });
+
   it('with another policy are not deleted before they run', async () => {
     const chart = chartOf([job('a', hook('pre-install,pre-upgrade', 'hook-failed'))]);
     await bench.install(chart);

@@ -133,6 +133,16 @@ describe('the records of a release', () => {
     });
   });
 
+  it('are secrets of the type that helm reads', async () => {
+    await bench.install(chart);
+    const created = bench.sent.find((write) => write.verb === 'create' && write.kind.kind === 'Secret');
+    expect(created).to.deep.nested.include({
+      'object.apiVersion': 'v1',
+      'object.kind': 'Secret',
+      'object.type': 'helm.sh/release.v1',
+    });
+  });
+
   it('that exist already refuse the action, as helm does', async () => {
     give(1, 1, () => 'deployed');
     bench.cluster.fail = (verb) => {

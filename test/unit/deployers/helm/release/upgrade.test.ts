@@ -50,6 +50,40 @@ describe('an action on a release', () => {
         if (message) expect(bench.takeChanges()).to.deep.equal([]);
       });
 
+    it('deletes an object that left the chart, though one of another kind has its name', async () => {
+      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };
+      await bench.install(chartOf([config('a'), account]));
+      bench.takeChanges();
+      expect(await bench.upgrade(chartOf([config('a')]))).to.equal('');
+      expect(bench.takeChanges()).to.include('-ServiceAccount a').and.not.include('-ConfigMap a');
+    });
+
+    it('keeps an object with items that is not a list, and one without items whose kind ends as that of a list', async () => {
+      bench.cluster.put(crd('BlackList') as never);
+      const black = { apiVersion: 'example.com/v1', kind: 'BlackList', metadata: { name: 'b' } };
+      expect(await bench.install(chartOf([{ ...config('menu'), items: ['soup'] }, black]))).to.equal('');
+      expect(bench.takeChanges()).to.include.members(['+ConfigMap menu', '+BlackList b']);
+    });
+
+    it('tells the templates what it is', async () => {
+      const template =
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n' +
+        'data: {is: "{{ if .Release.IsInstall }}install{{ end }}{{ if .Release.IsUpgrade }}upgrade{{ end }}"}\n';
+      const chart = chartOf([], { 'templates/c.yaml': template });
+      await bench.install(chart);
+      expect(bench.dataOf('c')).to.deep.equal({ is: 'install' });
+      await bench.upgrade(chart);
+      expect(bench.dataOf('c')).to.deep.equal({ is: 'upgrade' });
+    });
+
+    it('waits for jobs if it shall', async () => {
+      await bench.install(chartOf([config('a')]));
+      bench.ends['j'] = 'stays';
+      const next = chartOf([config('a'), { ...job('j'), spec: { completions: 1 } }]);
+      expect(await bench.upgrade(next, { waits: true, waitsForJobs: true })).to.contain('deadline exceeded');
+      expect(await bench.upgrade(next, { waits: true })).to.equal('');
+    });
+
     it('after a failure compares with the revision that is deployed, and supersedes that', async () => {
       await bench.install(chartOf([config('a')]));
       bench.refuse('create ConfigMap b');

@@ -1,5 +1,6 @@
 /** How long the engine waits for objects, and which errors it tolerates meanwhile. */
 import { expect } from 'chai';
+import { hasExpired, WaitExpired } from '../../../../../deployers/helm/release/cluster.ts';
 import { resourcesOf } from '../../../../../deployers/helm/release/resources.ts';
 import { waitUntilCompleted, waitUntilReady } from '../../../../../deployers/helm/release/wait.ts';
 import type { Resource } from '../../../../../deployers/helm/release/resources.ts';
@@ -48,9 +49,17 @@ describe('waiting for the objects of a release', () => {
     expect(bench.clock.now()).to.be.within(5_500, 6_000);
   });
 
-  it('does not look again when the time is over, as helm', async () => {
-    bench.clock.at(5_400, () => bench.cluster.edit('PersistentVolumeClaim', `${NAMESPACE}/a`, BOUND));
-    expect(await wait(5_500, [claim('a')])).to.equal('context deadline exceeded');
+  for (const timeoutMs of [5_500, 6_000])
+    it(`does not look again when the time is over, as helm: after ${String(timeoutMs)} ms`, async () => {
+      bench.clock.at(5_400, () => bench.cluster.edit('PersistentVolumeClaim', `${NAMESPACE}/a`, BOUND));
+      expect(await wait(timeoutMs, [claim('a')])).to.equal('context deadline exceeded');
+    });
+
+  it('is known to have expired, whatever has failed because of it', () => {
+    const expired = new WaitExpired('too late');
+    expect(hasExpired(expired)).to.equal(true);
+    expect(hasExpired(new Error('upgrade failed', { cause: expired }))).to.equal(true);
+    expect(hasExpired(new Error('upgrade failed', { cause: new Error('other') }))).to.equal(false);
   });
 
   const tolerated: readonly (readonly [number, number, boolean])[] = [

@@ -43,8 +43,8 @@ class Loader {
   error: Error | undefined;
   hasArtifact = true;
   stops = false;
-  /** The error of the program that reads the chart. */
-  readError: Error | undefined;
+  /** How the program fails that reads the chart. */
+  readFails: (() => Promise<never>) | undefined;
   /** The components that were searched. */
   readonly found: object[] = [];
   readonly #clock = new FakeClock();
@@ -56,7 +56,7 @@ class Loader {
     chartsOf: () => ({
       ...chartsHere()(''),
       ...(this.stops && { mentions: () => Promise.reject(new ChartStopped('it takes too long')) }),
-      ...(this.readError && { mentions: () => Promise.reject(this.readError as Error) }),
+      ...(this.readFails && { mentions: this.readFails }),
     }),
     repositories: {
       find: (wanted: object) => {
@@ -304,8 +304,9 @@ describe('the chart of a job', () => {
     loader.error = new TypeError('a bug of a registry');
     expect(await loader.failure(ref('a'))).to.equal(loader.error);
     loader.error = undefined;
-    loader.readError = new TypeError('a bug of the reader');
-    expect(await loader.failure(ref('a'))).to.equal(loader.readError);
+    const bug = new TypeError('a bug of the reader');
+    loader.readFails = () => Promise.reject(bug);
+    expect(await loader.failure(ref('a'))).to.equal(bug);
   });
 
   it('is retried if a registry is not available', async () => {

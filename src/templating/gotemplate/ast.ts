@@ -107,7 +107,7 @@ export type Operand =
   | StringNode;
 export type Node = Statement | Operand | ListNode | CommandNode;
 
-/** The node as Go prints it in the `<…>` of an error message. */
+/** The node as Go prints it in the `<…>` of an error message; of a block, of which Go reports only parts, the beginning. */
 export function print(node: Node): string {
   switch (node.kind) {
     case 'text':
@@ -119,7 +119,7 @@ export function print(node: Node): string {
     case 'if':
     case 'with':
     case 'range':
-      return `{{${node.kind} ${print(node.pipe)}}}${print(node.list)}${node.otherwise ? `{{else}}${print(node.otherwise)}` : ''}{{end}}`;
+      return `{{${node.kind} ${print(node.pipe)}}}`;
     case 'template':
       return `{{template ${quoteString(node.name)}${node.pipe ? ` ${print(node.pipe)}` : ''}}}`;
     case 'break':

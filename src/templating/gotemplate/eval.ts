@@ -181,8 +181,7 @@ export class Evaluation implements Evaluator {
     let isDone = false;
     for (const { index, element, isInterface } of elementsOf(this, node, value)) {
       isDone = true;
-      const missing = this.#variables.bind(node.pipe, { index, element, isInterface });
-      if (missing !== undefined) this.fail(`undefined variable: ${missing}`);
+      this.#variables.bind(node.pipe, { index, element, isInterface });
       const flow = this.#withDot(element, isInterface, node.list);
       this.#variables.reset(mark);
       if (flow === 'break') break;
@@ -212,9 +211,12 @@ export class Evaluation implements Evaluator {
   /** The value of a pipeline; `undefined` for nil. */
   pipeline(pipe: PipeNode): Value {
     this.node = pipe;
-    let value: Piped = MISSING;
-    for (const command of pipe.commands) value = this.#command(command, value) ?? undefined;
-    const result = value === MISSING ? undefined : value;
+    let result: Value;
+    let piped: Piped = MISSING;
+    for (const command of pipe.commands) {
+      result = this.#command(command, piped) ?? undefined;
+      piped = result;
+    }
     for (const name of pipe.declarations) {
       if (!pipe.isAssign) this.#variables.declare(name, result, false);
       else if (!this.#variables.assign(name, result, false)) this.fail(`undefined variable: ${name}`);

@@ -11,7 +11,7 @@ const forksIn = ({ nodes }: ListNode): readonly Fork[] =>
   nodes.flatMap((node) => {
     if (node.kind !== 'if' && node.kind !== 'with' && node.kind !== 'range') return [];
     const inner = [node.list, ...(node.otherwise ? [node.otherwise] : [])].flatMap(forksIn);
-    return [{ pos: node.pos, text: `{{${node.kind} ${print(node.pipe)}}}`, ways: waysOf(node) }, ...inner];
+    return [{ pos: node.pos, text: print(node), ways: waysOf(node) }, ...inner];
   });
 
 /** A loop without elements counts as a way only if the template says what to do then. */

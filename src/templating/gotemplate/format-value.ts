@@ -3,7 +3,7 @@ import { table } from '../../lib/objects.ts';
 import { formatGoFloat } from '../../lib/go-float.ts';
 import { bytesOf, runesOf } from '../go/go-string.ts';
 import { canBackquote, escapeRune, isPrintable, quoteString } from '../go/quote.ts';
-import { GoInt, GoMap, GoObject, elemType, isFunction, isList, typeName, type Value } from './values.ts';
+import { GoInt, GoMap, GoObject, elemType, isFunction, typeName, type Value } from './values.ts';
 
 export interface Flags {
   /** `%#v`: Go syntax. In nested values, `sharp` itself is off. */
@@ -81,8 +81,8 @@ function formatComposite(
   if (value instanceof GoObject) return formatObject(value, verb, flags, depth);
   if (value instanceof GoMap) return formatMap(value, verb, flags, depth);
   if (isFunction(value)) return argumentError('func', verb, flags);
-  const items = isList(value) ? value.map((item) => formatValue(item, verb, flags, depth + 1)) : [];
-  if (flags.syntax && isList(value)) return `[]${elemType(value)}{${items.join(', ')}}`;
+  const items = value.map((item) => formatValue(item, verb, flags, depth + 1));
+  if (flags.syntax) return `[]${elemType(value)}{${items.join(', ')}}`;
   return `[${items.join(' ')}]`;
 }
 

@@ -44,14 +44,8 @@ export class Variables {
     return true;
   }
 
-  /**
-   * Sets the variables of a range for one element. With one variable, it is the element.
-   * @returns the name of a variable that does not exist
-   */
-  bind(
-    { declarations, isAssign }: PipeNode,
-    { index, element, isInterface }: RangeElement,
-  ): string | undefined {
+  /** Sets the variables of a range, which exist, for one element. With one variable, it is the element. */
+  bind({ declarations, isAssign }: PipeNode, { index, element, isInterface }: RangeElement): void {
     const isPair = declarations.length > 1;
     for (const [i, name] of declarations.entries()) {
       const isIndex = isPair && i === 0;
@@ -59,8 +53,7 @@ export class Variables {
       if (!isAssign) {
         const at = this.#stack.length - declarations.length + i;
         this.#stack[at] = { name, value, isInterface: isInterface && !isIndex };
-      } else if (!this.assign(name, value, isInterface && !isIndex)) return name;
+      } else this.assign(name, value, isInterface && !isIndex);
     }
-    return undefined;
   }
 }

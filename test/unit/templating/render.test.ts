@@ -107,7 +107,9 @@ describe('a template execution', () => {
   ];
   for (const [what, execution, kind, message] of refused) {
     it(what, () => {
-      expect(() => renderText(execution, values, options())).to.throw(kind, message);
+      expect(() => renderText(execution, values, options()))
+        .to.throw(kind, message)
+        .with.property('name', kind.name);
     });
   }
 });

@@ -74,9 +74,8 @@ function dig(...args: Value[]): Value {
 }
 
 const conversion = (value: Value, wanted: string): FunctionError => {
-  const isNil = value === undefined || value === null;
   return new FunctionError(
-    `interface conversion: interface {} is ${isNil ? 'nil' : typeName(value)}, not ${wanted}`,
+    `interface conversion: interface {} is ${value === null ? 'nil' : typeName(value)}, not ${wanted}`,
   );
 };
 

@@ -38,7 +38,7 @@ export function parseDuration(text: string): bigint {
     if (size === undefined) {
       throw new FunctionError(`time: unknown unit ${quoteTime(unit)} in duration ${quoteTime(text)}`);
     }
-    total += BigInt(whole || '0') * size;
+    total += BigInt(whole) * size;
     if (fraction !== '') total += (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
     rest = rest.slice(number.length + unit.length);
   }

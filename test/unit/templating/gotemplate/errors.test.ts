@@ -96,6 +96,36 @@ const rows: readonly [string, string][] = [
   ['{{ }}', '5: missing value for command'],
   ['{{ 1 | 2 }}', '5: non executable command in pipeline stage 2'],
   ['{{ break }}', '5: {{break}} outside {{range}}'],
+  ['{{ 1+2 }}', '5: bad number syntax: "1+2"'],
+  [
+    '{{ index .imports.v.m .imports.v.nul }}',
+    '5:10: executing "execution" at <index .imports.v.m .imports.v.nul>: error calling index: value is nil; should be of type string',
+  ],
+  [
+    '{{ eq .imports.v.l .imports.v.m }}',
+    '5:10: executing "execution" at <eq .imports.v.l .imports.v.m>: error calling eq: non-comparable types [one two]: []interface {}, map[string]interface {}: map[a:1]',
+  ],
+  [
+    '{{ lt now.Year "a" }}',
+    '5:10: executing "execution" at <lt now.Year "a">: error calling lt: incompatible types for comparison: int and string',
+  ],
+  [
+    '{{ range $x = .imports.v.l }}{{ end }}',
+    '5:29: executing "execution" at <.imports.v.l>: undefined variable: $x',
+  ],
+  ['{{ and false ($x := 1) }}{{ $x }}', '5:35: executing "execution" at <$x>: undefined variable: $x'],
+  [
+    '{{ dig .imports.v.nope "x" (dict) }}',
+    '5:10: executing "execution" at <dig .imports.v.nope "x" (dict)>: error calling dig: interface conversion: interface {} is nil, not string',
+  ],
+  [
+    '{{ substr -1 10 "abc" }}',
+    '5:10: executing "execution" at <substr -1 10 "abc">: error calling substr: runtime error: slice bounds out of range [:10] with length 3',
+  ],
+  [
+    '{{ mustToDate "2006-01-02" "2024-02-30" }}',
+    '5:10: executing "execution" at <mustToDate "2006-01-02" "2024-02-30">: error calling mustToDate: parsing time "2024-02-30": day out of range',
+  ],
   ['{{ 3 4 }}', `5:10: executing "execution" at <3>: can't give argument to non-function 3`],
   [
     '{{ .imports.v.name 4 }}',

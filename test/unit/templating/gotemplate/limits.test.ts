@@ -93,6 +93,10 @@ describe('the limits of a template', () => {
     expect(() => run(text)).to.throw('the template is nested too deeply');
   });
 
+  it('allow strings of just that size', () => {
+    expect(run('{{ repeat 900 "x" | len }}', { maxOutputBytes: 900 })).to.equal('900');
+  });
+
   it('do not affect ordinary templates', () => {
     expect(run('{{ range until 3 }}{{ . }}{{ end }}')).to.equal('012');
   });

@@ -87,6 +87,13 @@ describe('bcrypt', () => {
     );
   });
 
+  it('fails, and returns no text for a password, if there are no random numbers', () => {
+    const next = (): number => {
+      throw new Error('no random numbers');
+    };
+    expect(() => render('{{ bcrypt "p" }}', {}, { rng: { next } })).to.throw('no random numbers');
+  });
+
   it('returns what htpasswd writes after the name', () => {
     expect(render('{{ htpasswd "u" "p" }}', {})).to.match(/^u:\$2a\$10\$[./A-Za-z0-9]{53}$/);
     expect(render('{{ htpasswd "a:b" "p" }}', {})).to.equal('invalid username: a:b');

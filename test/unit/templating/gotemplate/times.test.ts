@@ -34,6 +34,7 @@ const rows: readonly (readonly [call: string, result: string])[] = [
   ['.Add 5400000000000', '2024-02-29 01:00:05.123456789 +0200 +0200'],
   ['.AddDate 1 -2 33', '2025-01-30 23:30:05.123456789 +0200 +0200'],
   [`.Sub ${EARLIER}`, '25h30m5.123456789s'],
+  [`.Add (${TIME}.Sub ${EARLIER})`, '2024-03-01 01:00:10.246913578 +0200 +0200'],
   [`.After ${EARLIER}`, 'true'],
   [`.Before ${EARLIER}`, 'false'],
   [`.Equal ${TIME}`, 'true'],
@@ -78,6 +79,11 @@ describe('a time in a template', () => {
     expect(render(`{{ int64 (${TIME}.Sub ${EARLIER}) }} {{ kindOf (${TIME}.Sub ${EARLIER}) }}`)).to.equal(
       '0 int64',
     );
+  });
+
+  it('keeps fractions of seconds before 1970', () => {
+    const early = '(toDate "2006-01-02 15:04:05.9" "1969-12-31 23:59:58.5")';
+    expect(render(`{{ ${early}.Add 100000000 }}`)).to.equal('1969-12-31 23:59:58.6 +0000 UTC');
   });
 
   it('does not exceed the longest duration', () => {

@@ -7,7 +7,12 @@ const values = {
   imports: { provider: 'aws', list: [1, 2], nothing: null, password: 's3cr3t-value' },
   name: 'web',
 };
-const tree = { 'part.hbs': 'first\n  {{nope}}', 'broken.hbs': '{{#if}', 'again.hbs': '{{> again.hbs}}' };
+const tree = {
+  'part.hbs': 'first\n  {{nope}}',
+  'broken.hbs': '{{#if}',
+  'again.hbs': '{{> again.hbs}}',
+  'layout.hbs': '<{{> @partial-block}}>',
+};
 
 const rows: readonly (readonly [string, string, string])[] = [
   [
@@ -62,6 +67,11 @@ const rows: readonly (readonly [string, string, string])[] = [
     'a mistake in a partial, with both places',
     'x\n{{> part.hbs}}',
     'execution:2:0: at <{{> part.hbs}}>: template: part.hbs:2:2: at <{{nope}}>: nope is missing: there is no nope\ntemplate source:\n1:    first\n2:      {{nope}}\n        ˆ≈≈≈≈≈≈≈\n\ntemplate source:\n1:    x\n2:    {{> part.hbs}}\n',
+  ],
+  [
+    'a mistake in a block that a partial prints, without a source that is not a file',
+    '{{#> layout.hbs}}\n{{nope}}{{/layout.hbs}}',
+    'there is no nope\ntemplate source:\n1:    <{{> @partial-block}}>\n',
   ],
   ['an invalid partial', '{{> broken.hbs}}', 'template: broken.hbs:1:5: found "}", expected'],
   ['a partial that contains itself', '{{> again.hbs}}', 'exceeded maximum template depth (500)'],

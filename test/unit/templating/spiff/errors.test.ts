@@ -169,6 +169,12 @@ describe('an invalid expression', () => {
     expect(check('a: 1\nb: (( 1 + ))\n')).to.include({ kind: 'broken', line: 2, column: 10 });
   });
 
+  it('is reported without a path if it is the whole template', () => {
+    expect(check('(( 1 + ))'))
+      .to.have.property('message')
+      .that.matches(/^\(\( 1 \+ \)\): parse error/);
+  });
+
   it('is reported by the path in a tree', () => {
     const verdict = check({ a: ['x', '(( 1 + ))'] });
     expect(verdict).to.include({ kind: 'broken', line: undefined, column: undefined });

@@ -119,6 +119,8 @@ const groups: Readonly<Record<string, Rows>> = {
     ['contains_ip("::/0", "10.0.0.1")', false],
     ['contains_ip("::ffff:1.2.3.0/120", "1.2.3.4")', true],
     ['check("10.0.0.1/0024", "cidr")', true],
+    ['check("10.0.0.1/", "cidr")', false],
+    ['check("10.0.0.1/+8", "cidr")', false],
     ['check("fe80::1%eth0", "ip")', false],
     ['check("::ffff:1.2.3.4/120", "cidr")', true],
     ['"10.0.0.0/8" / 5', '10.0.0.0/11'],

@@ -84,6 +84,8 @@ describe('certificates', () => {
     expect(made.checkHost('a.example')).to.equal('a.example');
     expect(made.checkIP('10.0.0.1')).to.equal('10.0.0.1');
     expect(made.ca).to.equal(false);
+    const criticalKeyUsage = Buffer.from('0603551d0f0101ff', 'hex');
+    expect(made.raw.includes(criticalKeyUsage), 'clients must obey the key usage').to.equal(true);
   });
   it('are signed by an authority', () => {
     const caKey = call('x509genkey', 'P384');

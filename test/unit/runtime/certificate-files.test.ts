@@ -178,8 +178,10 @@ describe('a certificate in files', () => {
     it('logs once an hour that clients refuse it, and that it expires soon', async () => {
       follow(issued([HOST], [-100, 0.02]));
       expect(logged('certificate expires soon')).to.equal(1);
+      expect(logged('certificate expired: clients refuse it')).to.equal(0);
       await clock.advance(3_600_000);
       expect(logged('certificate expired: clients refuse it')).to.equal(1);
+      expect(logged('certificate expires soon')).to.equal(1);
       await clock.advance(3_600_000);
       expect(logged('certificate expired: clients refuse it')).to.equal(2);
       write(one);

@@ -27,6 +27,7 @@ const review = JSON.stringify({
 describe('the server for conversions', () => {
   let server: Awaited<ReturnType<typeof startConversionServer>>;
   let ca: string;
+  let identity: { readonly key: string; readonly certificate: string };
   before(async () => {
     const authority = createAuthority('test');
     const { key, certificate } = issueCertificate(authority, createPrivateKey(authority.key), {
@@ -35,15 +36,28 @@ describe('the server for conversions', () => {
       usage: 'server',
     });
     ca = authority.certificate;
+    identity = { key, certificate };
     server = await startConversionServer({
       host: '127.0.0.1',
       port: 0,
-      identity: { key, certificate },
+      identity,
       conversions,
       log,
     });
   });
   after(() => server.close());
+
+  it('reports a port that another program uses', async () => {
+    const { port } = server;
+    const started = startConversionServer({ host: '127.0.0.1', port, identity, conversions, log });
+    const problem = await started.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(problem)
+      .to.have.property('message')
+      .that.contains(`:${String(port)}: the port is in use`);
+  });
 
   const options = (localAddress: string, length: number | undefined): RequestOptions => ({
     host: '127.0.0.1',

@@ -254,6 +254,7 @@ describe('a namespace that is being deleted', () => {
   ] as const)
     it(`is ${title}`, () => {
       expect(isNamespaceTerminating(error)).to.equal(expected);
+      if (expected) expect(error).to.have.property('outlook', 'passing');
     });
 });
 

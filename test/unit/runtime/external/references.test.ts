@@ -341,6 +341,13 @@ describe('an external resource', () => {
     expect(writes).to.be.at.most(5);
   });
 
+  it('has no tag for a namespace if its kind has none', () => {
+    const object = { apiVersion: 'example.io/v1', kind: 'Bucket', metadata: { name: '1' }, spec: {} };
+    expect(kubernetesTags()(object)).to.deep.equal({
+      spec: { tags: { 'kubernetes-kind': 'bucket', 'kubernetes-name': '1' } },
+    });
+  });
+
   it('shows why it could not be initialized, and is initialized later', async () => {
     let isBroken = true;
     const initialize = () => {

@@ -5,6 +5,7 @@ import { crdOf } from '../../../../src/lib/crd/crd.ts';
 import {
   externalSpecProperties,
   externalStatusProperties,
+  referenceListProperties,
   withExternalFields,
 } from '../../../../src/runtime/external/index.ts';
 import { buckets } from './cloud.ts';
@@ -41,6 +42,13 @@ describe('a definition with the fields of the runtime', () => {
       expect(required).to.deep.equal(['spec']);
       expect(subresources).to.deep.equal({ status: {} });
     }
+  });
+
+  it('has lists for the values of several objects', () => {
+    const properties = referenceListProperties('subnets');
+    expect(properties).to.have.all.keys('subnets', 'subnetsRefs', 'subnetsSelector');
+    expect(properties).to.have.nested.property('subnets.type', 'array');
+    expect(properties).to.have.nested.property('subnetsRefs.type', 'array');
   });
 
   it('keeps properties that a schema already has', () => {

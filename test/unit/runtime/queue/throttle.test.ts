@@ -79,7 +79,12 @@ describe('the total limit of a controller', () => {
     expect(world.runs).to.deep.equal(['0 A/1']);
   });
 
-  for (const totalLimit of [{ perSecond: 0 }, { perSecond: Infinity }, { perSecond: NaN }, { perSecond: 1, burst: 0 }])
+  for (const totalLimit of [
+    { perSecond: 0 },
+    { perSecond: Infinity },
+    { perSecond: NaN },
+    { perSecond: 1, burst: 0 },
+  ])
     it(`is refused with ${JSON.stringify(totalLimit)}`, () => {
       expect(() => world.control(succeeding, { totalLimit })).to.throw(
         DefinitionError,

@@ -63,6 +63,13 @@ describe('a response that is not an object', () => {
     });
   }
 
+  for (const items of [5, {}, 'text']) {
+    it(`does not look like a bug if it should be a list: ${JSON.stringify(items)}`, async () => {
+      const list = answering({ items }).list(kind, {});
+      expect(await failureOf(list[Symbol.asyncIterator]().next())).to.be.instanceOf(TransportError);
+    });
+  }
+
   it('is none that a real server sends', async () => {
     const real = { ...object, metadata: { ...object.metadata, creationTimestamp: null, labels: { a: 'b' } } };
     for (const ask of Object.values(verbs)) expect(await ask(answering(real), real)).to.deep.equal(real);

@@ -181,6 +181,11 @@ describe('a write of a client', () => {
       },
     ],
     [
+      'delete of one version',
+      { verb: 'delete', kind: maps, key: 'ns/a', resourceVersion: '7' },
+      { body: '{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"resourceVersion":"7"}}' },
+    ],
+    [
       'dry run',
       { verb: 'merge', kind: maps, key: 'ns/a', body: {}, isDryRun: true },
       { path: `${url}/a?fieldManager=espalier&dryRun=All` },

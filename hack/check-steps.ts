@@ -30,5 +30,6 @@ export const steps: Readonly<Record<string, readonly string[]>> = {
   schemas: script('hack/update-schemas.ts', '--check'),
   models: script('hack/update-models.ts', '--check'),
   docs: script('hack/update-docs.ts', '--check'),
+  mutation: script('hack/mutate/check.ts'),
   node20: script('hack/verify-node20.ts'),
 };

@@ -46,8 +46,11 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
   const { world, client, clock, pickupTimeoutMs, readiness } = ports;
   world.deployItems.index(MANAGED_UID, managedUids);
   const managersOf: ManagersOf = (uid) => managersIn(world.deployItems, uid);
+  // Without readiness, nothing here could renew the conditions.
+  const isOutdated = (self: View<DeployItem>): boolean =>
+    readiness !== undefined && isReadinessOutdated(self);
   const isOurs = (self: View<DeployItem>): boolean =>
-    hasWork(self) || isSharing(self, managersOf) || lacksExecution(world, self);
+    hasWork(self) || isOutdated(self) || isSharing(self, managersOf) || lacksExecution(world, self);
   // While the initial list is processed, other managers of the same objects may not be in the index yet. The
   // reconcile finds them all.
   const mayShare = (self: View<DeployItem>): boolean => managedUids(self).length > 0;
@@ -90,8 +93,7 @@ export function deployItemController(ports: DeployItemPorts): ControllerSpec<Dep
           ctx.event('Warning', decision.problem.reason, decision.problem.message);
           return { write: 'none' };
         }
-        if (isReadinessOutdated(self))
-          await lockedPatch(deployItemKind, self, { status: {} }, patchPorts, 'status');
+        if (isOutdated(self)) await lockedPatch(deployItemKind, self, { status: {} }, patchPorts, 'status');
         else await reportSharing(self, sharingChange(self, managersOf, now), patchPorts, ctx);
         return { write: 'none' };
       },
@@ -165,6 +167,4 @@ const isReadinessOutdated = (self: View<DeployItem>): boolean =>
   isFinished(self) && (self.status?.conditions ?? []).some(({ type }) => type === conditionTypes.Reconciling);
 
 const hasWork = (self: View<DeployItem>): boolean =>
-  (!isFinished(self) && !isPickedUp(self)) ||
-  isReadinessOutdated(self) ||
-  hasOperation(self.metadata, operations.interrupt);
+  (!isFinished(self) && !isPickedUp(self)) || hasOperation(self.metadata, operations.interrupt);

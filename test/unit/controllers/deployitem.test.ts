@@ -232,6 +232,14 @@ describe('the deploy item controller', () => {
     expect(on.client.changes).to.deep.equal([`merge status DeployItem ${ended}`]);
   });
 
+  it('writes nothing because of readiness that it cannot renew', async () => {
+    const reconciling = { type: 'Reconciling', status: 'True', reason: 'r', message: 'm' } as const;
+    const conditions = [{ ...reconciling, lastTransitionTime: NOW, lastUpdateTime: NOW }];
+    put(item('plan', 'ended', { ...done(JOB), conditions }));
+    await on.start();
+    expect(on.client.changes).to.deep.equal([]);
+  });
+
   describe('releases an item under deletion that was created after its execution was gone', () => {
     const written = { creationTimestamp: NOW, annotations: { [annotations.reconcileTime]: NOW } };
     const late = (more: object = {}): DeployItem =>
